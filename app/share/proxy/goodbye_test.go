@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -32,26 +30,6 @@ func TestTheClientGoes(t *testing.T) {
 		t.Error("nothing may run on")
 	}
 	apptest.Contains(t, other.letGo(server, stays), "waited")
-}
-
-func TestAConversationThatCannotBeResumedEndsWithUs(t *testing.T) {
-	server := mcptest.New(t)
-	g := behind(t, server)
-	c := join(t, g, func(o *SessionOptions) { o.Ephemeral = true })
-	c.greet()
-	c.call(1, "wait", "{}")
-	apptest.Eventually(t, "it waits", func() bool { return server.InFlight() == 1 })
-	c.leave()
-	if err := c.wait(); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	apptest.Contains(t, strings.Join(server.Lines("session-1"), "\n"), `{"requestId":1,"reason":"the client has gone"}`)
-	if len(server.Sessions()) != 0 {
-		t.Errorf("the sessions are %v", server.Sessions())
-	}
-	if len(g.lingering) == 0 {
-		t.Error("nothing may run on")
-	}
 }
 
 func TestTheClientGoesWhileTheServerStarts(t *testing.T) {

@@ -95,12 +95,8 @@ type SessionOptions struct {
 	// conversation with an earlier process; empty for a new client. They are repeated
 	// to the server with its next request.
 	Initialize, Initialized []byte
-	// Ephemeral says that no later process can go on with this conversation: when the
-	// context of Serve ends, what is in flight is cancelled and the MCP session
-	// ended, as when the client has gone.
-	Ephemeral bool
-	Log       *slog.Logger     // nil = none
-	Info      func(ClientInfo) // what the client says of itself, with each initialize; may be nil
+	Log                     *slog.Logger     // nil = none
+	Info                    func(ClientInfo) // what the client says of itself, with each initialize; may be nil
 	// Plan says how the client is served once it has activated a project, which it names
 	// by path or name. nil: it cannot.
 	Plan func(ctx context.Context, project string) (share.Plan, error)
@@ -212,10 +208,9 @@ func newSession(o SessionOptions, d dialer) *Session {
 }
 
 // Serve works until the client has gone, or Finish is done. Then it cancels what
-// the server works on and ends the MCP session, and returns nil. When ctx ends it
-// returns at once with its error, and cancels and ends nothing at the server: the
-// next process goes on with the conversation. With Options.Ephemeral it cancels and
-// ends all the same, within seconds. It may be called once.
+// the server works on and ends the MCP session, within seconds, and returns nil. When ctx
+// ends it returns at once with its error, and cancels and ends nothing at the server: the
+// next process goes on with the conversation. It may be called once.
 func (l *Session) Serve(ctx context.Context) error {
 	// Both end only after nothing is told any more: that calls end with us is no
 	// news for the client, whose shim tells it.
@@ -232,18 +227,14 @@ func (l *Session) Serve(ctx context.Context) error {
 	case <-ctx.Done():
 	case <-l.over.Done():
 	}
-	err := ctx.Err()
-	if err != nil && !l.o.Ephemeral {
+	if err := ctx.Err(); err != nil {
 		l.detach()
 		return err
-	}
-	if l.o.Ephemeral {
-		ctx = context.WithoutCancel(ctx)
 	}
 	l.stop()
 	endPump()
 	l.sayGoodbye(ctx, pumped)
-	return err
+	return nil
 }
 
 // Gone says that the client has gone. It may be called more than once.

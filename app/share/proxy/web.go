@@ -87,14 +87,15 @@ func (w *Web) add(s *webSession, besides func()) error {
 	ctx := w.serving
 	w.working.Go(besides)
 	w.working.Go(func() {
-		err := s.session.Serve(ctx)
+		defer context.AfterFunc(ctx, s.session.Gone)() // no later process can go on with it
+		_ = s.session.Serve(context.Background())      // whose end is that of the client
 		w.mu.Lock()
 		delete(w.sessions, s.id)
 		w.mu.Unlock()
 		s.member.Detach()
 		close(s.ended) // of which who ends it is told
 		s.unused.Stop()
-		s.log.Debug("an MCP session over HTTP has ended", "error", err)
+		s.log.Debug("an MCP session over HTTP has ended")
 	})
 	return nil
 }

@@ -201,7 +201,7 @@ func (w *Web) open(rw http.ResponseWriter, req *http.Request, initialize wire.Me
 		log: w.options.Log.With("project", shown(plan.Spec.Project)),
 	}
 	s.session, s.member = attach(w.options.Broker, plan, monitor.Client{}, false, SessionOptions{
-		Out: s, Ephemeral: true, Log: s.log, Limits: w.options.Limits, Root: w.options.Ask.Root,
+		Out: s, Log: s.log, Limits: w.options.Limits, Root: w.options.Ask.Root,
 		Plan: func(ctx context.Context, project string) (share.Plan, error) {
 			return w.options.Ask.ForAddress(ctx, project, w.options.Usual())
 		},
