@@ -1,9 +1,10 @@
 package proxy
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -310,33 +311,17 @@ func resultLine(id, result []byte) []byte {
 // stream of a request by str(id), so that 1 and "1" in flight get each other's
 // answers (mcp/server/streamable_http.py of the Python SDK).
 func idKey(id []byte) string {
-	if len(id) == 0 || id[0] != '"' {
-		return numberKey(string(id))
+	var value any
+	_ = json.Unmarshal(id, &value) // what cannot be read stays as it is written
+	switch value := value.(type) {
+	case string:
+		return value
+	case float64: // 1.0 is 1; a larger number may not be the one that was written
+		if value == math.Trunc(value) && math.Abs(value) < 1<<53 {
+			return strconv.FormatInt(int64(value), 10)
+		}
 	}
-	if !bytes.ContainsRune(id, '\\') {
-		return string(id[1 : len(id)-1])
-	}
-	var text string
-	if json.Unmarshal(id, &text) != nil {
-		return string(id)
-	}
-	return text
-}
-
-// numberKey makes 1.0 and 1e0 the same as 1. What is too large for that stays as
-// it is written.
-func numberKey(number string) string {
-	if number == "-0" {
-		return "0"
-	}
-	if !strings.ContainsAny(number, ".eE") {
-		return number
-	}
-	var f float64
-	if json.Unmarshal([]byte(number), &f) != nil || f != float64(int64(f)) || f > 1<<53 || f < -1<<53 {
-		return number
-	}
-	return fmt.Sprint(int64(f))
+	return string(id)
 }
 
 // cancelledKey is the key of the request that notifications/cancelled is about, ""
