@@ -3,7 +3,7 @@ package proxy
 // listFromCache answers a tools/list without a server.
 func (l *Session) listFromCache(it *item) bool {
 	l.mu.Lock()
-	under, params := l.under, it.Params
+	under, params := l.state.under, it.Params
 	l.mu.Unlock()
 	if it.Method != "tools/list" || under == "" || !isWholeList(params) {
 		return false

@@ -49,7 +49,7 @@ func (l *Session) incomingAnswer(lk *link, of *item, m wire.Message, line []byte
 	l.mu.Lock()
 	unread := string(m.ID) == "null"
 	r := l.pending[idKey(m.ID)]
-	if unread || r != nil && (r.link != lk || r.stage != sent) {
+	if unread || r != nil && r.link != lk {
 		r = nil
 	}
 	if unread && of != nil && !of.told && m.Error != nil {
@@ -77,7 +77,7 @@ func (l *Session) incomingAnswer(lk *link, of *item, m wire.Message, line []byte
 // learn keeps what may be answered without a server.
 func (l *Session) learn(lk *link, r *item, result []byte) {
 	l.mu.Lock()
-	params, under, former := r.Params, l.under, lk.retired
+	params, under, former := r.Params, l.state.under, lk.retired
 	l.mu.Unlock()
 	if r.Method != "tools/list" || !isWholeList(params) || former { // it may be that of another project
 		return

@@ -68,8 +68,7 @@ func (l *Session) initializeFromCache(it *item, under string) bool {
 func (l *Session) begun(it *item, under, protocol string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.state = state{initialize: bytes.Clone(it.line), protocol: protocol}
-	l.ready, l.under = true, under
+	l.state = state{initialize: bytes.Clone(it.line), protocol: protocol, under: under}
 }
 
 // startOver forgets the conversation before. It is false, and changes nothing, while the
@@ -80,7 +79,7 @@ func (l *Session) startOver() bool {
 		l.mu.Unlock()
 		return false
 	}
-	l.ready, l.state = false, state{}
+	l.state = state{}
 	l.leaveAndUnlock()
 	return true
 }

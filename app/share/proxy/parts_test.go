@@ -107,7 +107,7 @@ func TestWhatACachedAnswerDependsOn(t *testing.T) {
 func TestPagesOfToolsAreNotCached(t *testing.T) {
 	g := newUpstream().group()
 	l := newSession(SessionOptions{Servers: g}, nil)
-	l.under = "x"
+	l.state.under = "x"
 	l.learn(&link{}, &item{Message: wire.Message{Method: "tools/list"}}, []byte(`{"tools":[],"nextCursor":"2"}`))
 	l.learn(&link{}, &item{Message: wire.Message{Method: "tools/list"}}, []byte(`[]`))
 	l.learn(&link{}, &item{Message: wire.Message{Method: "tools/list", Params: []byte(`{"cursor":"2"}`)}}, []byte(`{"tools":[]}`))

@@ -72,7 +72,7 @@ func pop(list []*item) (*item, []*item) {
 // forward works on a line. It is true when that goes on until callDone.
 func (l *Session) forward(pumping, calls context.Context, it *item) bool {
 	l.mu.Lock()
-	ready, told, lk := l.ready, it.told, l.link
+	ready, told, lk := len(l.state.initialize) > 0, it.told, l.link
 	l.mu.Unlock()
 	switch {
 	case told:
@@ -138,7 +138,7 @@ func (l *Session) request(pumping, calls context.Context, it *item) (isSent bool
 		abort()
 		return false
 	}
-	it.stage, it.link, it.abort = sent, lk, abort
+	it.link, it.abort = lk, abort
 	it.tries++
 	lk.calls++
 	l.working++
@@ -174,7 +174,7 @@ func (l *Session) callDone(ctx context.Context, lk *link, it *item, err error) {
 	since, abort, ended := it.cancelled, it.abort, it.ended
 	again := v.again && !it.told && !l.ending
 	if again {
-		it.stage, it.link = queued, nil
+		it.link = nil
 		at := slices.IndexFunc(l.queue, func(other *item) bool { return other.seq > it.seq })
 		if at < 0 {
 			at = len(l.queue)

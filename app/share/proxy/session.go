@@ -130,9 +130,10 @@ const (
 // state is what the client had set up, which is repeated to the next server. Serena takes
 // neither subscriptions nor a log level, so that there is nothing else.
 type state struct {
-	initialize  []byte // the client's line
+	initialize  []byte // the client's line; empty before the client has the answer to it
 	initialized []byte // the client's notifications/initialized; empty before it came
 	protocol    string // the version that was negotiated; "" when an earlier process did that
+	under       string // see cacheKey
 }
 
 // Session is the conversation of one client.
@@ -160,8 +161,6 @@ type Session struct {
 
 	link  *link // nil while there is none
 	state state
-	ready bool   // the client has the answer to its initialize
-	under string // see cacheKey
 	// listed tells apart the tools that the client knows.
 	listed [sha256.Size]byte
 	moving *item // the last activation of a project that was passed on; see activate
@@ -198,8 +197,7 @@ func newSession(o SessionOptions, d dialer) *Session {
 		l.project = o.Servers.Project()
 	}
 	if m := wire.Split(o.Initialize); m.Method == "initialize" && json.Valid(o.Initialize) {
-		l.state, l.ready = state{initialize: o.Initialize, initialized: o.Initialized}, true
-		l.under = cacheKey(m.Params)
+		l.state = state{initialize: o.Initialize, initialized: o.Initialized, under: cacheKey(m.Params)}
 		if said, _ := readMembers(m.Params); o.Info != nil {
 			o.Info(said.ClientInfo)
 		}
@@ -302,7 +300,7 @@ func (l *Session) sayGoodbye(ctx context.Context, pumped <-chan struct{}) {
 	lk := l.link
 	var running []*item
 	for _, it := range l.pending {
-		if it.stage == sent && !it.answered {
+		if it.link != nil && !it.answered {
 			running = append(running, it)
 		}
 	}

@@ -11,14 +11,6 @@ import (
 	"lamplighter/app/share/wire"
 )
 
-// stage is how far a line has come.
-type stage byte
-
-const (
-	queued stage = iota // waits for its turn, or for a server
-	sent                // the server has it, or part of it
-)
-
 // item is one line of the client.
 type item struct {
 	wire.Message
@@ -35,16 +27,15 @@ type item struct {
 	accepted bool // guarded by Session.out
 
 	// guarded by Session.mu, as line and Params once it was taken
-	size      int // that Session.held has of it
-	stage     stage
-	link      *link // that it is, or is to be, sent on
+	size      int   // that Session.held has of it
+	link      *link // that it was, or is to be, sent on; nil while a request waits for its turn, or for a server
 	tries     int
 	told      bool // its fate has been told, or is being told
 	cancelled time.Time
 	wanted    bool        // the server works on it, and the client waits for it; see Session.wanted
 	answered  bool        // the server has answered it, whether anybody wanted that or not
 	progress  float64     // that Session.Progress has shown
-	overdue   *time.Timer // accepts a request that waits for long
+	overdue   *time.Timer // accepts a request that waits for long, or aborts one that was cancelled long ago
 	abort     func()      // ends its call; nil before it was sent
 	ended     func()      // of Servers.Began; nil before it needed the server
 }
@@ -152,16 +143,11 @@ func (l *Session) takeCancellation(it *item) {
 		l.overtake(it, nil)
 		return
 	}
-	var lk *link
-	if r.stage == sent {
-		lk = r.link
+	lk := r.link
+	if lk != nil {
 		r.cancelled = time.Now()
-		abort := r.abort
-		timer := time.AfterFunc(unseen, abort)
-		r.abort = func() {
-			timer.Stop()
-			abort()
-		}
+		r.overdue.Stop()
+		r.overdue = time.AfterFunc(unseen, r.abort)
 	}
 	l.settleAndUnlock(r, func() error { return l.o.Out.Settle(r.seq) })
 	l.overtake(it, lk)
