@@ -1,9 +1,6 @@
 package proxy
 
-import (
-	"bytes"
-	"encoding/json"
-)
+import "encoding/json"
 
 // members are what a session reads of the parameters, results and errors of MCP. What a
 // message does not have is zero, and so is what has another type.
@@ -11,7 +8,7 @@ type members struct {
 	// of initialize
 	ProtocolVersion string
 	ClientInfo      ClientInfo
-	Capabilities    struct{ Roots json.RawMessage }
+	Capabilities    json.RawMessage
 
 	RequestID  json.RawMessage // of notifications/cancelled
 	NextCursor *string         // of a result that is one of several pages
@@ -32,25 +29,15 @@ func readMembers(text []byte) (m members, ok bool) {
 // isGiven reports whether a member is there, and not null.
 func isGiven(value json.RawMessage) bool { return len(value) > 0 && string(value) != "null" }
 
-// cacheKey is what the answer to an initialize depends on, besides the server: its
-// parameters without the name of the client, in one form whatever the order and the
-// spaces. It is "" when they name no version: then nothing is answered from a cache.
+// cacheKey is what the answer to an initialize depends on, besides the server: the
+// version, and what the client can do, as it writes that. It is "" when its parameters
+// name no version: then nothing is answered from a cache.
 func cacheKey(params []byte) string {
-	var p map[string]any
-	d := json.NewDecoder(bytes.NewReader(params))
-	d.UseNumber()
-	if d.Decode(&p) != nil {
+	said, _ := readMembers(params)
+	if said.ProtocolVersion == "" {
 		return ""
 	}
-	if _, ok := p["protocolVersion"].(string); !ok {
-		return ""
-	}
-	delete(p, "clientInfo")
-	key, err := json.Marshal(p) // sorts the names
-	if err != nil {
-		return ""
-	}
-	return string(key)
+	return said.ProtocolVersion + " " + string(said.Capabilities)
 }
 
 // isWholeList reports whether a tools/list asks for the first page and nothing else.

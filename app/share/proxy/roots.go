@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -22,7 +23,9 @@ const rootsTime = 5 * time.Second
 func (l *Session) findProject(ctx context.Context, it *item) error {
 	l.mu.Lock()
 	client, _ := readMembers(wire.Split(l.state.initialize).Params)
-	ask := l.askRoots && !l.hasActivated && isGiven(client.Capabilities.Roots)
+	var capabilities struct{ Roots json.RawMessage }
+	_ = json.Unmarshal(client.Capabilities, &capabilities) // then it has no roots
+	ask := l.askRoots && !l.hasActivated && isGiven(capabilities.Roots)
 	l.askRoots = false
 	if !ask {
 		l.mu.Unlock()
