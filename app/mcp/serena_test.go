@@ -20,7 +20,7 @@ func TestSerena(t *testing.T) {
 			var sessions []*Server
 			for range 2 {
 				s, answer, err := Open(t.Context(), o, []byte(hello))
-				if err != nil || s == nil || s.Version() != "2025-06-18" || s.id == "" {
+				if err != nil || s == nil || s.version != "2025-06-18" || s.id == "" {
 					t.Fatalf("opening: %+v, %s, %v", s, answer, err)
 				}
 				defer s.Close(context.Background())

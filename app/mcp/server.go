@@ -29,7 +29,7 @@ type Server struct {
 	url       *url.URL
 	receive   func([]byte)
 	id        string
-	version   string
+	version   string // of the protocol, as the server chose it; "" when it did not say
 
 	life context.Context // of the session; all that is in flight ends with it
 	end  context.CancelFunc
@@ -97,10 +97,6 @@ func newServer(o Options) (*Server, error) {
 	s.life, s.end = context.WithCancel(context.Background())
 	return s, nil
 }
-
-// Version is that of the protocol, as the server chose it; "" when it did not
-// say.
-func (s *Server) Version() string { return s.version }
 
 // Close ends the GET stream and what is in flight, and tells the server to forget the
 // session, which it may or may not do before ctx is done; it is not told at all when

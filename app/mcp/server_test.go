@@ -22,8 +22,8 @@ func TestASession(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if session.id != "session-1" || session.Version() != "2025-06-18" {
-			t.Errorf("it is %q of version %q", session.id, session.Version())
+		if session.id != "session-1" || session.version != "2025-06-18" {
+			t.Errorf("it is %q of version %q", session.id, session.version)
 		}
 		if text := string(answer); !strings.Contains(text, `"i"`) || !strings.Contains(text, "1.50") || strings.ContainsAny(text, "\r\n") {
 			t.Errorf("the answer to initialize is %q", text)
@@ -146,7 +146,7 @@ func TestInitializeWhoseStreamStaysOpen(t *testing.T) {
 	})
 	var b inbox
 	session, _, err := Open(t.Context(), Options{URL: s.URL(), Transport: transport(t), Receive: b.take}, []byte(hello))
-	if err != nil || session.id != "open" || session.Version() != "" {
+	if err != nil || session.id != "open" || session.version != "" {
 		t.Fatalf("got %+v, %v", session, err)
 	}
 	session.Close(t.Context())

@@ -208,7 +208,7 @@ func (c *client) plan(ctx context.Context, wish share.Request) (share.Plan, erro
 func (c *client) welcome(mode wire.WelcomeMode, why string) error {
 	err := c.out.welcome(mode, why)
 	for _, text := range c.warnings {
-		err = errors.Join(err, c.out.Say(text))
+		err = errors.Join(err, c.out.say(text))
 	}
 	return err
 }

@@ -22,12 +22,11 @@ type upstream struct {
 	got      []string                // all lines, in order
 	alive    bool
 	mute     bool // initialize is not answered
-	version  string
 	slow     bool // notifications are taken, and that is not told
 }
 
 func newUpstream() *upstream {
-	return &upstream{version: "2025-06-18", sessions: map[string]*fakeSession{}, carried: map[string]int{}}
+	return &upstream{sessions: map[string]*fakeSession{}, carried: map[string]int{}}
 }
 
 // group is what sessions of this world are behind.
@@ -96,21 +95,19 @@ func (w *upstream) open(ctx context.Context, _ share.Endpoint, receive func([]by
 		return nil, nil, mcp.ErrNotSent
 	}
 	w.opened++
-	s := &fakeSession{world: w, id: fmt.Sprint("session-", w.opened), version: w.version, receive: receive}
+	s := &fakeSession{world: w, id: fmt.Sprint("session-", w.opened), receive: receive}
 	w.sessions[s.id] = s
-	return s, resultLine(wire.Split(initialize).ID, fmt.Appendf(nil, `{"protocolVersion":%q}`, w.version)), nil
+	return s, resultLine(wire.Split(initialize).ID, []byte(`{"protocolVersion":"2025-06-18"}`)), nil
 }
 
 type fakeSession struct {
 	world   *upstream
 	id      string
-	version string
 	receive func([]byte)
 	closed  bool // guarded by the world's mu
 }
 
-func (s *fakeSession) Version() string { return s.version }
-func (s *fakeSession) Listen()         {}
+func (s *fakeSession) Listen() {}
 
 func (s *fakeSession) Close(ctx context.Context) {
 	w := s.world

@@ -109,8 +109,8 @@ func (o *outlet) Settle(seq uint64) error { return o.write(wire.Settle, seq, nil
 // Moved is part of Outlet.
 func (o *outlet) Moved(project string) error { return o.write(wire.Moved, 0, []byte(project)) }
 
-// Say is part of Outlet.
-func (o *outlet) Say(sentence string) error { return o.write(wire.Say, 0, []byte(shown(sentence))) }
+// say is a sentence for the user, outside of the conversation.
+func (o *outlet) say(sentence string) error { return o.write(wire.Say, 0, []byte(shown(sentence))) }
 
 // heard tells a shim that does not know yet whether we are suspended.
 func (o *outlet) heard() error { return o.write(wire.Heard, 0, nil) }

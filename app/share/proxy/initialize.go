@@ -40,7 +40,7 @@ func (l *Session) initialize(ctx context.Context, it *item) {
 		l.tell(it, answer)
 		return
 	}
-	l.begun(it, under, lk.session.Version())
+	l.begun(it, under)
 	l.use(lk)
 	if result := wire.Split(answer).Result; under != "" {
 		l.o.Servers.Store("initialize", under, bytes.Clone(result))
@@ -58,17 +58,17 @@ func (l *Session) initializeFromCache(it *item, under string) bool {
 	if !ok || said.ProtocolVersion == "" {
 		return false
 	}
-	l.begun(it, under, said.ProtocolVersion)
+	l.begun(it, under)
 	l.tell(it, resultLine(it.ID, result))
 	return true
 }
 
 // begun takes over what the client has said. From then on it has what it needs
 // for requests, so that this comes before the answer.
-func (l *Session) begun(it *item, under, protocol string) {
+func (l *Session) begun(it *item, under string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.state = state{initialize: bytes.Clone(it.line), protocol: protocol, under: under}
+	l.state = state{initialize: bytes.Clone(it.line), under: under}
 }
 
 // startOver forgets the conversation before. It is false, and changes nothing, while the

@@ -192,7 +192,6 @@ func (l *Session) use(lk *link) {
 		return
 	}
 	l.link = lk
-	l.state.protocol = lk.session.Version() // of a repeated initialize it may be another
 	l.mu.Unlock()
 	go l.watch(lk)
 }
@@ -209,10 +208,6 @@ func (l *Session) reopen(ctx context.Context) (*link, error) {
 	}
 	if lk == nil {
 		return nil, fmt.Errorf("the server refused the client's initialize when it was repeated: %s", errorMessage(wire.Split(answer).Error))
-	}
-	if state.protocol != "" && lk.session.Version() != state.protocol { // it is not known of an earlier process
-		text := fmt.Sprintf("the server was started again and speaks MCP %s now, not %s; start this client's connection again if something fails", lk.session.Version(), state.protocol)
-		l.write(func() error { return l.o.Out.Say(text) })
 	}
 	l.replay(ctx, lk, state)
 	return lk, nil
@@ -236,7 +231,6 @@ type dialer func(ctx context.Context, server share.Endpoint, receive func([]byte
 
 // upstreamSession is what a session needs of an *mcp.Server.
 type upstreamSession interface {
-	Version() string
 	Listen()
 	Begin(ctx context.Context, line []byte, each func(line []byte), ended func(error)) (taken, done <-chan struct{})
 	Close(ctx context.Context)

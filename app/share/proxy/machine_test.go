@@ -93,8 +93,6 @@ func (p *leasing) fate(seq uint64, answer bool, line string) error {
 	return nil
 }
 
-func (p *leasing) Say(string) error { return nil }
-
 func (p *leasing) Moved(project string) error {
 	s := p.shim
 	s.mu.Lock()

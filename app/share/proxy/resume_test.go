@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"lamplighter/app/apptest"
 	"lamplighter/app/mcptest"
@@ -37,9 +36,6 @@ func TestTheNextProcessGoesOn(t *testing.T) {
 		t.Errorf("the server got %q, and it is %q", lines, who)
 	}
 	apptest.Eventually(t, "it listens", func() bool { return server.Listening("session-2") })
-	if len(next.said) > 0 {
-		t.Errorf("the user heard %q", next.said)
-	}
 }
 
 func TestAnInitializeThatIsNone(t *testing.T) {
@@ -48,22 +44,4 @@ func TestAnInitializeThatIsNone(t *testing.T) {
 		isError(t, c.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`), "1", wire.CodeInvalid, "initialize comes first")
 		c.greet()
 	}
-}
-
-func TestTheVersionOfARepeatedInitializeIsSaid(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *upstream, g *fakeGroup, c *testClient) {
-		c.put(initializeLine)
-		synctest.Wait()
-		w.version = "2025-11-25"
-		for range 2 {
-			w.forget()
-			c.put(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`)
-			synctest.Wait()
-			w.take(0).answer(true)
-			synctest.Wait()
-		}
-		if c.said = slices.Clone(c.said); len(c.said) != 1 {
-			t.Errorf("the user heard %q", c.said)
-		}
-	})
 }

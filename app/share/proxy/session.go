@@ -54,8 +54,6 @@ type Outlet interface {
 	// Moved says which project the client has from now on, "" when it is not certain that
 	// it has any: whoever goes on with the conversation later has to know.
 	Moved(project string) error
-	// Say is a sentence for the user, outside of the conversation.
-	Say(sentence string) error
 }
 
 // Servers is the server behind the session, and what is known of it by all that
@@ -132,7 +130,6 @@ const (
 type state struct {
 	initialize  []byte // the client's line; empty before the client has the answer to it
 	initialized []byte // the client's notifications/initialized; empty before it came
-	protocol    string // the version that was negotiated; "" when an earlier process did that
 	under       string // see cacheKey
 }
 

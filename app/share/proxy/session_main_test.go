@@ -21,7 +21,6 @@ type fakeWriter struct {
 	answers  map[uint64][]string // of each request
 	settled  map[uint64]int
 	lines    []delivered // all that was delivered
-	said     []string
 	moved    []string
 	refuses  error         // of all that is written
 	wrong    []string      // what no session may do
@@ -100,13 +99,6 @@ func (o *fakeWriter) Moved(project string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.moved = append(o.moved, project)
-	return o.refuses
-}
-
-func (o *fakeWriter) Say(sentence string) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.said = append(o.said, sentence)
 	return o.refuses
 }
 

@@ -199,9 +199,3 @@ func (s *webSession) Settle(seq uint64) error {
 
 // Moved is part of Outlet: over HTTP nobody goes on with a conversation.
 func (s *webSession) Moved(string) error { return nil }
-
-// Say is part of Outlet: over HTTP nobody reads it.
-func (s *webSession) Say(sentence string) error {
-	s.log.Info("said to a client over HTTP", "text", shown(sentence))
-	return nil
-}
