@@ -91,17 +91,17 @@ func (b *background) webShare() *proxy.Web {
 // tried again: whoever has it may go.
 func (b *background) serveShare(lockHeld bool) func(context.Context) error {
 	b.sharing.server = proxy.New(proxy.Options{
-		Socket: socket.Options{
-			Place: socket.Share(b.places.ShareSocket), LockHeld: lockHeld, First: b.passed, Log: b.log, CheckEvery: b.Limits.ShareCheck,
-		},
 		Broker: b.sharing.broker, Ask: b.sharing.asker, Flags: b.clientFlags, Log: b.log, Limits: b.Limits.Share,
 	})
+	place := socket.Options{
+		Place: socket.Share(b.places.ShareSocket), LockHeld: lockHeld, First: b.passed, Log: b.log, CheckEvery: b.Limits.ShareCheck,
+	}
 	return func(ctx context.Context) error {
 		for {
-			err := b.sharing.server.Open()
+			listener, err := socket.Stand(place)
 			if err == nil {
 				b.current(aboutShareSocket)
-				return b.sharing.server.Serve(ctx)
+				return b.sharing.server.Serve(ctx, listener)
 			}
 			b.current(aboutShareSocket, monitor.Clean(fmt.Sprintf("%v; until then no client can share a server", err)))
 			if err := Pause(ctx, b.Limits.ShareRetry); err != nil {

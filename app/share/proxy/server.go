@@ -12,7 +12,6 @@ import (
 
 	"lamplighter/app/launch"
 	"lamplighter/app/share"
-	"lamplighter/app/socket"
 )
 
 // Asker says how clients are served: *share.Planner.
@@ -23,9 +22,8 @@ type Asker interface {
 	Root(ctx context.Context, addresses []string) (project string)
 }
 
-// Options of a Server. Socket, Broker, Ask and Log are needed.
+// Options of a Server. Broker, Ask and Log are needed.
 type Options struct {
-	Socket socket.Options
 	Broker *share.Broker // is served elsewhere
 	Ask    Asker
 	// Flags takes the flags that a client was started with, and says what is wrong
@@ -39,9 +37,7 @@ type Options struct {
 
 // Server serves the clients that come through lamplighter-connect.
 type Server struct {
-	options  Options
-	listener net.Listener // made by Open, taken over by Serve
-
+	options   Options
 	connected atomic.Int64
 
 	// What anybody can bring about as often as he likes.
@@ -58,7 +54,7 @@ func (o *often) log(log *slog.Logger, level slog.Level, text string, args ...any
 	}
 }
 
-// New returns a server that does not listen yet.
+// New returns a server that serves nobody yet.
 func New(o Options) *Server {
 	if o.HelloTime == 0 {
 		o.HelloTime = 10 * time.Second
@@ -72,28 +68,10 @@ func New(o Options) *Server {
 // Attends reports whether a client is connected, also one that has no session yet.
 func (s *Server) Attends() bool { return s.connected.Load() > 0 }
 
-// Open makes the socket, so that its failure can be told before anything runs.
-// Serve does it otherwise. Not for concurrent use.
-func (s *Server) Open() error {
-	l, err := socket.Stand(s.options.Socket)
-	if err != nil {
-		return err
-	}
-	s.listener = l
-	return nil
-}
-
-// Serve serves until ctx ends, and returns its error; it can be called again
-// after it returned. Then all connections are closed, and their MCP sessions go
-// on: the shims come back to the next one who serves.
-func (s *Server) Serve(ctx context.Context) error {
-	if s.listener == nil {
-		if err := s.Open(); err != nil {
-			return err
-		}
-	}
-	listener := s.listener
-	s.listener = nil
+// Serve serves those who connect to the listener, which it closes, until ctx ends, and
+// returns its error; it can be called again after it returned. Then all connections are
+// closed, and their MCP sessions go on: the shims come back to the next one who serves.
+func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var clients sync.WaitGroup
 	defer clients.Wait()
@@ -111,10 +89,10 @@ func (s *Server) Serve(ctx context.Context) error {
 			}
 			return ctx.Err()
 		case errors.Is(err, net.ErrClosed):
-			return fmt.Errorf("%s: %w", s.options.Socket.Place, err)
+			return fmt.Errorf("%s: %w", listener.Addr(), err)
 		case err != nil: // such as too many files: others may close some
 			wait = min(max(2*wait, 5*time.Millisecond), time.Second)
-			s.notLetIn.log(s.options.Log, slog.LevelWarn, "a client of the "+s.options.Socket.Place.Name+" could not be let in", "error", err)
+			s.notLetIn.log(s.options.Log, slog.LevelWarn, "a client of the share socket could not be let in", "error", err)
 			await(ctx, nil, wait)
 			continue
 		}

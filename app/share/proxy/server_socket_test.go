@@ -20,10 +20,9 @@ import (
 
 func TestRemovedSocketComesBack(t *testing.T) {
 	var log apptest.Buffer
-	s := serve(t, newWorld(t), func(o *Options) {
-		o.Socket.CheckEvery = time.Millisecond
-		o.Socket.Log = slog.New(slog.NewTextHandler(&log, nil))
-	})
+	s := serveAt(t, newWorld(t), socket.Options{
+		Place: socket.Share(sharePath(t)), CheckEvery: time.Millisecond, Log: slog.New(slog.NewTextHandler(&log, nil)),
+	}, nil)
 	c := s.begin(t, "/a")
 	if filepath.IsAbs(s.place.Path) && os.RemoveAll(filepath.Dir(s.place.Path)) == nil {
 		apptest.Eventually(t, "it is back", func() bool {
@@ -58,20 +57,25 @@ func TestAcceptThatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serveAt(t, newWorld(t), place, func(o *Options) { o.Socket.First = &broken{l, 3} })
+	s := serveAt(t, newWorld(t), socket.Options{Place: place, First: &broken{l, 3}, Log: quiet()}, nil)
 	s.begin(t, "/a")
 }
 
 func TestServeAgain(t *testing.T) {
 	w := newWorld(t)
 	broker, _ := newBroker(t, w)
-	server := New(Options{Socket: socket.Options{Place: socket.Share(sharePath(t)), LockHeld: true, Log: quiet()}, Broker: broker, Ask: planner{}, Log: quiet()})
+	server := New(Options{Broker: broker, Ask: planner{}, Log: quiet()})
+	place := socket.Share(sharePath(t))
 	for range 2 {
+		listener, err := socket.Listen(place, true, quiet())
+		if err != nil {
+			t.Fatal(err)
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- server.Serve(ctx) }()
+		go func() { ended <- server.Serve(ctx, listener) }()
 		apptest.Eventually(t, "it serves", func() bool {
-			conn, err := socket.Dial(t.Context(), server.options.Socket.Place)
+			conn, err := socket.Dial(t.Context(), place)
 			if err == nil {
 				conn.Close()
 			}
@@ -92,7 +96,7 @@ func TestNextProcessGoesOn(t *testing.T) {
 	c.call(1, "count", "{}")
 	s.die()
 	c.ended()
-	next := serveAt(t, w, s.place, nil)
+	next := serveAt(t, w, socket.Options{Place: s.place, Log: quiet()}, nil)
 	again := next.connect(t)
 	g := greeting("/a")
 	g.Initialize, g.Initialized = []byte(initialize), []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)

@@ -28,22 +28,24 @@ type served struct {
 
 func serve(t testing.TB, w *world, change func(*Options)) *served {
 	t.Helper()
-	return serveAt(t, w, socket.Share(sharePath(t)), change)
+	return serveAt(t, w, socket.Options{Place: socket.Share(sharePath(t)), Log: quiet()}, change)
 }
 
-func serveAt(t testing.TB, w *world, place socket.Place, change func(*Options)) *served {
+func serveAt(t testing.TB, w *world, at socket.Options, change func(*Options)) *served {
 	t.Helper()
 	broker, stopBroker := newBroker(t, w)
-	o := Options{Socket: socket.Options{Place: place, LockHeld: true, Log: quiet()}, Broker: broker, Ask: planner{}, Log: quiet()}
+	o := Options{Broker: broker, Ask: planner{}, Log: quiet()}
 	if change != nil {
 		change(&o)
 	}
 	s := New(o)
-	if err := s.Open(); err != nil {
+	at.LockHeld = true
+	listener, err := socket.Stand(at)
+	if err != nil {
 		t.Fatal(err)
 	}
-	stop := running(t, s.Serve)
-	return &served{world: w, server: s, broker: broker, place: place, stop: stop, die: func() { stop(); stopBroker() }}
+	stop := running(t, func(ctx context.Context) error { return s.Serve(ctx, listener) })
+	return &served{world: w, server: s, broker: broker, place: at.Place, stop: stop, die: func() { stop(); stopBroker() }}
 }
 
 // shim is a connection of a raw client.
