@@ -3,9 +3,9 @@ package share
 import (
 	"cmp"
 	"errors"
+	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,50 +31,36 @@ func isPerson(uid int) bool {
 	return uid >= firstPerson && uid != nobody && uid != nobody16 && (uid < firstGreeter || uid > lastGreeter)
 }
 
-// people looks for users in the files of a Linux system.
-type people struct {
-	root  string // of the file system
-	own   int    // our user id
-	owner func(path string) (uid int, ok bool)
-}
+func otherUsers() (map[string]bool, error) { return othersIn(os.DirFS("/"), os.Getuid()) }
 
-func otherUsers() (map[string]bool, error) {
-	return people{root: "/", own: os.Getuid(), owner: ownerOf}.others()
-}
-
-func ownerOf(path string) (int, bool) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return 0, false
-	}
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return int(stat.Uid), ok
-}
-
-// others are those who have a runtime directory, which logind makes for each who logs
-// in, and those who log in here and have a process. Where logind does not know us it is
-// not how people come in, or is not there: then who has a process and no account here
-// may be of a directory service, and where processes of others are hidden, it cannot be
-// known.
-func (p people) others() (map[string]bool, error) {
-	users, _ := p.numbers("run/user") // then logind is not there
-	processes, err := p.numbers("proc")
-	if _, first := p.owner(filepath.Join(p.root, "proc", "1")); err == nil && !first {
+// othersIn are, in the files of a system, those but ourselves who have a runtime
+// directory, which logind makes for each who logs in, and those who log in here and have
+// a process. Where logind does not know us it is not how people come in, or is not there:
+// then who has a process and no account here may be of a directory service, and where
+// processes of others are hidden, it cannot be known.
+func othersIn(files fs.FS, own int) (map[string]bool, error) {
+	users, _ := numbers(files, "run/user") // then logind is not there
+	processes, err := numbers(files, "proc")
+	if _, hidden := fs.Stat(files, "proc/1"); err == nil && hidden != nil {
 		err = errors.New("the processes of other users are hidden")
 	}
-	isLogind := slices.Contains(users, p.own)
-	names := p.accounts()
+	isLogind := slices.Contains(users, own)
+	names := accounts(files)
 	for _, pid := range processes {
-		uid, ok := p.owner(filepath.Join(p.root, "proc", strconv.Itoa(pid)))
+		info, err := fs.Stat(files, path.Join("proc", strconv.Itoa(pid)))
+		if err != nil {
+			continue // it has ended
+		}
+		uid := int(info.Sys().(*syscall.Stat_t).Uid)
 		name, isHere := names[uid]
 		isUnknown := !isHere && !isLogind && (uid < firstDynamic || uid > lastDynamic)
-		if ok && (name != "" || isUnknown) {
+		if name != "" || isUnknown {
 			users = append(users, uid)
 		}
 	}
 	found := map[string]bool{}
 	for _, uid := range users {
-		if uid != p.own && isPerson(uid) {
+		if uid != own && isPerson(uid) {
 			found[cmp.Or(names[uid], "user id "+strconv.Itoa(uid))] = true
 		}
 	}
@@ -85,8 +71,8 @@ func (p people) others() (map[string]bool, error) {
 }
 
 // numbers are the entries of a directory that have a number for a name.
-func (p people) numbers(dir string) (list []int, err error) {
-	entries, err := os.ReadDir(filepath.Join(p.root, dir))
+func numbers(files fs.FS, dir string) (list []int, err error) {
+	entries, err := fs.ReadDir(files, dir)
 	for _, entry := range entries {
 		if n, err := strconv.Atoi(entry.Name()); err == nil {
 			list = append(list, n)
@@ -97,8 +83,8 @@ func (p people) numbers(dir string) (list []int, err error) {
 
 // accounts are the names in /etc/passwd, "" for those who have no shell. Lines that are
 // none say nothing.
-func (p people) accounts() map[int]string {
-	text, _ := os.ReadFile(filepath.Join(p.root, "etc/passwd")) // then it says nothing
+func accounts(files fs.FS) map[int]string {
+	text, _ := fs.ReadFile(files, "etc/passwd") // then it says nothing
 	names := map[int]string{}
 	for line := range strings.Lines(string(text)) {
 		field := strings.Split(strings.TrimSpace(line), ":")

@@ -1,13 +1,15 @@
 package share
 
 import (
+	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/fstest"
 )
 
 const passwd = `root:x:0:0:root:/root:/bin/bash
@@ -46,24 +48,12 @@ func TestOtherUsers(t *testing.T) {
 		{"services, without logind", "proc/1/0 proc/10/1002 proc/11/61184", ""},
 		{"nothing can be read", "", "unknown"},
 	} {
-		root := t.TempDir()
-		for _, name := range append(strings.Fields(test.files), "etc/passwd") {
-			path := filepath.Join(root, name)
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(passwd), 0o600); err != nil {
-				t.Fatal(err)
-			}
+		files := fstest.MapFS{"etc/passwd": {Data: []byte(passwd)}}
+		for _, name := range strings.Fields(test.files) {
+			uid, _ := strconv.Atoi(path.Base(name)) // in proc
+			files[path.Dir(name)] = &fstest.MapFile{Mode: fs.ModeDir, Sys: &syscall.Stat_t{Uid: uint32(uid)}}
 		}
-		found, err := people{root: root, own: 1000, owner: func(path string) (int, bool) {
-			entries, err := os.ReadDir(path)
-			if err != nil {
-				return 0, false
-			}
-			uid, err := strconv.Atoi(entries[0].Name())
-			return uid, err == nil
-		}}.others()
+		found, err := othersIn(files, 1000)
 		got := strings.Join(slices.Sorted(maps.Keys(found)), " ")
 		if err != nil {
 			got = "unknown"
@@ -76,8 +66,13 @@ func TestOtherUsers(t *testing.T) {
 
 // Where processes cannot be listed, as without a free descriptor, nobody knows who has some.
 func TestProcessesThatCannotBeListed(t *testing.T) {
-	p := people{root: t.TempDir(), own: 1000, owner: func(string) (int, bool) { return 0, true }}
-	if found, err := p.others(); err == nil {
+	files := unlisted{fstest.MapFS{"proc/1": {Mode: fs.ModeDir, Sys: &syscall.Stat_t{}}}}
+	if found, err := othersIn(files, 1000); err == nil {
 		t.Errorf("found %v", found)
 	}
 }
+
+// unlisted are files whose directories cannot be read.
+type unlisted struct{ fstest.MapFS }
+
+func (unlisted) ReadDir(string) ([]fs.DirEntry, error) { return nil, syscall.EMFILE }
