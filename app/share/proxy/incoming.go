@@ -30,7 +30,7 @@ func (l *Session) incoming(lk *link, of *item, line []byte) {
 		l.incomingAnswer(lk, of, m, line)
 	case wire.Request:
 		l.mu.Lock()
-		l.asked[idKey(m.ID)] = lk
+		l.asked[idKey(m.ID)] = question{link: lk}
 		l.mu.Unlock()
 		l.write(func() error { return l.o.Out.Deliver(seq, false, line) })
 	case wire.Notification:

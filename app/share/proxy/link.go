@@ -102,7 +102,7 @@ func (l *Session) retireLocked(lk *link) {
 		l.link = nil
 	}
 	lk.retired = true
-	maps.DeleteFunc(l.asked, func(_ string, asker *link) bool { return asker == lk })
+	maps.DeleteFunc(l.asked, func(_ string, q question) bool { return q.link == lk })
 }
 
 // leaveAndUnlock closes the link, and what still comes on it is for nobody. The caller holds mu,

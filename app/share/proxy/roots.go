@@ -10,7 +10,8 @@ import (
 )
 
 // rootsID begins the ids under which we ask a client for its roots, each time another one:
-// an answer that comes late may tell what the roots were. Serena counts its own.
+// an answer that comes late may tell what the roots were, and nobody takes it. Serena
+// counts its own.
 const rootsID = "lamplighter-roots-"
 
 // rootsTime is how long a client may take to tell its roots, for which its call waits.
@@ -33,12 +34,13 @@ func (l *Session) findProject(ctx context.Context, it *item) error {
 	}
 	l.project = "" // until they name another one
 	l.rootsAsked++
+	id := fmt.Sprint(rootsID, l.rootsAsked)
 	roots := make(chan []byte, 1)
-	l.roots = roots
-	question := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"%s%d","method":"roots/list"}`, rootsID, l.rootsAsked)
+	l.asked[id] = question{roots: roots}
 	l.mu.Unlock()
+	line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%q,"method":"roots/list"}`, id)
 	l.accept(it)
-	if !l.write(func() error { return l.o.Out.Deliver(it.seq, false, question) }) {
+	if !l.write(func() error { return l.o.Out.Deliver(it.seq, false, line) }) {
 		return nil
 	}
 	timer := time.NewTimer(rootsTime)
@@ -74,16 +76,4 @@ func (l *Session) findProject(ctx context.Context, it *item) error {
 	defer l.mu.Unlock()
 	l.project = root
 	return nil
-}
-
-// takeRoots takes the client's answer, unless it is that to an earlier question or the
-// second one.
-func (l *Session) takeRoots(it *item) {
-	l.accept(it)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.roots != nil && idKey(it.ID) == fmt.Sprint(rootsID, l.rootsAsked) {
-		l.roots <- it.Result
-		l.roots = nil
-	}
 }

@@ -149,12 +149,12 @@ type Session struct {
 	urgent  []*item    // what overtakes: cancellations and answers of the client
 	current *item      // what the pump works on
 	pending map[string]*item
-	held    int              // bytes of all items that are not done
-	open    int              // requests without an answer
-	working int              // requests that the server works on, also cancelled ones
-	wanted  int              // those of them that the client waits for
-	ending  bool             // Serve ends: nothing is sent or written any more
-	asked   map[string]*link // who has asked the client something, by the keys of ids
+	held    int                 // bytes of all items that are not done
+	open    int                 // requests without an answer
+	working int                 // requests that the server works on, also cancelled ones
+	wanted  int                 // those of them that the client waits for
+	ending  bool                // Serve ends: nothing is sent or written any more
+	asked   map[string]question // of the client, by the keys of ids
 
 	link  *link // nil while there is none
 	state state
@@ -164,15 +164,19 @@ type Session struct {
 
 	project string // that the client knows that it has, "" for none
 	// hasActivated says that it has tried to change that, askRoots that its roots may
-	// tell it otherwise. rootsAsked is how often it was asked for them, and roots gets the
-	// answer to the last question, nil once it has.
+	// tell it otherwise. rootsAsked is how often it was asked for them.
 	hasActivated, askRoots bool
 	rootsAsked             int
-	roots                  chan []byte
 
 	finishing bool            // Finish was called
 	over      context.Context // ends when the client has gone, or nothing is left to do after that
 	setOver   context.CancelFunc
+}
+
+// question is what a server has asked the client, or we, which roots it has.
+type question struct {
+	link  *link         // of the server
+	roots chan<- []byte // gets the answer to ours; has room for it
 }
 
 // NewSession returns a session, which works while Serve runs.
@@ -185,7 +189,7 @@ func newSession(o SessionOptions, d dialer) *Session {
 	o.Limits = Limits{cmp.Or(o.Limits.Held, 64<<20), cmp.Or(o.Limits.Taken, 30*time.Millisecond)}
 	l := &Session{
 		o: o, dial: d,
-		pending: map[string]*item{}, asked: map[string]*link{},
+		pending: map[string]*item{}, asked: map[string]question{},
 	}
 	l.over, l.setOver = context.WithCancel(context.Background())
 	l.changed = sync.NewCond(&l.mu)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"lamplighter/app/share/wire"
@@ -63,8 +62,6 @@ func (l *Session) Take(seq uint64, line []byte) {
 		l.answerHere(it, undiscovered(it.ID))
 	case it.Kind == wire.Request:
 		l.takeRequest(it)
-	case it.Kind == wire.Response && l.o.Root != nil && strings.HasPrefix(idKey(it.ID), rootsID):
-		l.takeRoots(it)
 	case it.Kind == wire.Response:
 		l.takeResponse(it)
 	case it.Method == "notifications/cancelled":
@@ -120,17 +117,20 @@ func (l *Session) takeRequest(it *item) {
 	l.enqueue(it, false)
 }
 
-// takeResponse passes on the client's answer to a request of the server.
+// takeResponse passes on the client's answer to who has asked it.
 func (l *Session) takeResponse(it *item) {
 	key := idKey(it.ID)
 	l.mu.Lock()
-	lk := l.asked[key]
+	asked := l.asked[key]
 	delete(l.asked, key)
 	l.mu.Unlock()
-	if lk == nil {
+	switch {
+	case asked.roots != nil:
+		asked.roots <- it.Result
+	case asked.link == nil:
 		l.o.Log.Debug("The client answered what no server waits for")
 	}
-	l.overtake(it, lk)
+	l.overtake(it, asked.link)
 }
 
 // takeCancellation settles a request. Its server hears of it if it was sent; it keeps the
