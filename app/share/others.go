@@ -26,26 +26,19 @@ func (a *Planner) Forbids(ctx context.Context) (why string) {
 	return why
 }
 
-// shownNames is how many names a sentence holds.
-const shownNames = 3
+// nameColumns is how much of the names a sentence holds.
+const nameColumns = 60
 
 func othersInWords(names []string, err error) string {
 	const allowed = ", who could use what is shared (share_with_other_users allows it)"
 	switch {
 	case len(names) > 0:
+		shown := monitor.Shorten(monitor.Clean(strings.Join(names, ", ")), nameColumns)
+		return monitor.Plural(len(names), "other user is", "other users are") + " logged in, " + shown + allowed
 	case err != nil:
 		return "it is not known whether other users are logged in" + allowed
-	default:
-		return ""
 	}
-	var shown []string
-	for _, name := range names[:min(len(names), shownNames)] {
-		shown = append(shown, monitor.Shorten(monitor.Clean(name), 40))
-	}
-	if more := len(names) - len(shown); more > 0 {
-		shown = append(shown, monitor.Plural(more, "other", "others"))
-	}
-	return monitor.Plural(len(names), "other user is", "other users are") + " logged in, " + strings.Join(shown, ", ") + allowed
+	return ""
 }
 
 // LoggedIn returns the names of the users other than us, and other than the

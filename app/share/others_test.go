@@ -18,7 +18,6 @@ func TestOthersInWords(t *testing.T) {
 		{nil, nil, ""},
 		{[]string{"bob"}, nil, "1 other user is logged in, bob, who could use what is shared (share_with_other_users allows it)"},
 		{[]string{"al", "bob"}, nil, "2 other users are logged in, al, bob, who could"},
-		{[]string{"al", "bob", "cy", "di"}, nil, "4 other users are logged in, al, bob, cy, 1 other, who could"},
 		{[]string{"\x1b[2J" + strings.Repeat("x", 99)}, nil, "1 other user"},
 		{nil, errors.New("no"), "it is not known whether other users are logged in"},
 		{[]string{"bob"}, errors.New("no"), "1 other user is logged in, bob"},
