@@ -106,7 +106,10 @@ const dirsTime = 2 * time.Second
 // hello reads what the shim says of itself.
 func (c *client) hello() (wire.Greeting, error) {
 	_ = c.conn.SetReadDeadline(time.Now().Add(c.options.HelloTime))
-	payload, err := c.frames.hello()
+	h, payload, err := c.frames.next()
+	if err == nil && h.Type != wire.Hello {
+		err = unexpected(h)
+	}
 	if err != nil {
 		return wire.Greeting{}, fmt.Errorf("it does not say what it wants: %w", err)
 	}

@@ -3,7 +3,6 @@ package proxy
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"io"
 	"net"
 	"sync"
@@ -42,15 +41,6 @@ func (f *frames) next() (wire.Header, []byte, error) {
 		return h, nil, io.ErrUnexpectedEOF
 	}
 	return h, payload.Bytes(), nil
-}
-
-// hello reads the first frame, which has to be one.
-func (f *frames) hello() ([]byte, error) {
-	h, payload, err := f.next()
-	if err == nil && h.Type != wire.Hello {
-		err = fmt.Errorf("%w: the first one is %q", wire.ErrFrame, h.Type)
-	}
-	return payload, err
 }
 
 // exitFailed is the exit status of a shim that cannot be served.

@@ -28,13 +28,12 @@ func (l *Session) incoming(lk *link, of *item, line []byte) {
 	switch m.Kind {
 	case wire.Response:
 		l.incomingAnswer(lk, of, m, line)
-	case wire.Request:
-		l.mu.Lock()
-		l.asked[idKey(m.ID)] = question{link: lk}
-		l.mu.Unlock()
-		l.write(func() error { return l.o.Out.Deliver(seq, false, line) })
-	case wire.Notification:
-		if strings.HasSuffix(m.Method, "/list_changed") && !former {
+	case wire.Request, wire.Notification:
+		if m.Kind == wire.Request {
+			l.mu.Lock()
+			l.asked[idKey(m.ID)] = question{link: lk}
+			l.mu.Unlock()
+		} else if strings.HasSuffix(m.Method, "/list_changed") && !former {
 			l.o.Servers.Forget()
 		}
 		l.write(func() error { return l.o.Out.Deliver(seq, false, line) })

@@ -40,13 +40,6 @@ func (lk *link) close(ctx context.Context) {
 	})
 }
 
-// detach hangs up, and leaves the MCP session to the server.
-func (lk *link) detach() {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel() // the server is told nothing
-	lk.close(ctx)
-}
-
 // fell reports whether the server's process has ended, and how.
 func (lk *link) fell() (gone bool, why string) {
 	select {
@@ -151,7 +144,9 @@ func (l *Session) openLink(ctx context.Context, initialize []byte, before, answe
 			continue
 		default:
 		}
-		if try == retries || !mayOpenAgain(err) {
+		// Nothing is carried out twice: an MCP session that was begun and lost does nothing.
+		var refused *mcp.Refused
+		if try == retries || errors.As(err, &refused) {
 			return nil, nil, errors.New(openingText(err))
 		}
 		l.o.Log.Debug("An MCP session could not be opened", "error", err)

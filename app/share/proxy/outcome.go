@@ -61,13 +61,6 @@ func openingText(err error) string {
 	return err.Error()
 }
 
-// mayOpenAgain reports whether another try may help. Nothing is carried out twice:
-// an MCP session that was begun and lost does nothing.
-func mayOpenAgain(err error) bool {
-	var refused *mcp.Refused
-	return !errors.As(err, &refused)
-}
-
 // errorMessage is the message of an error of JSON-RPC.
 func errorMessage(rpcError []byte) string {
 	said, _ := readMembers(rpcError)

@@ -332,7 +332,9 @@ func (l *Session) detach() {
 	l.mu.Lock()
 	lk := l.link
 	l.mu.Unlock()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // the server is told nothing
 	if lk != nil {
-		lk.detach()
+		lk.close(ctx)
 	}
 }
