@@ -91,9 +91,9 @@ func (m *Client) Project() string {
 type Endpoint struct {
 	URL       string
 	Transport http.RoundTripper
-	Hung      <-chan struct{} // closed when it is found not to answer any more, which may pass; nil = never
-	Gone      <-chan struct{} // closed when its process has ended, or was replaced because it hung; nil = never
-	Why       func() string   // after Gone: how it was lost, a part of a sentence: "it was killed"; may be nil
+	Hung      <-chan struct{} // closed when it is found not to answer any more, which may pass
+	Gone      <-chan struct{} // closed when its process has ended, or was replaced because it hung
+	Why       func() string   // after Gone: how it was lost, a part of a sentence: "it was killed"
 }
 
 // whyTime is how long it is waited for how a server has ended, which its keeper tells a

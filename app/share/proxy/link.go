@@ -44,16 +44,10 @@ func (lk *link) close(ctx context.Context) {
 func (lk *link) fell() (gone bool, why string) {
 	select {
 	case <-lk.server.Gone:
+		return true, lk.server.Why()
 	default:
 		return false, ""
 	}
-	if lk.server.Why != nil {
-		why = lk.server.Why()
-	}
-	if why == "" {
-		why = "nobody knows why"
-	}
-	return true, why
 }
 
 // watch retires a link when the server's process has ended. Calls whose answer is
