@@ -75,7 +75,7 @@ func (l *Session) begun(it *item, under string) {
 // server works on something: its answer could be taken for one of the next conversation.
 func (l *Session) startOver() bool {
 	l.mu.Lock()
-	if l.working > 0 {
+	if len(l.sent) > 0 {
 		l.mu.Unlock()
 		return false
 	}

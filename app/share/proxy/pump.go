@@ -57,10 +57,17 @@ func (l *Session) mayGoLocked(it *item) bool {
 		return true
 	case l.moving != nil && l.moving != it && !l.moving.told:
 		return false
-	case it.activates:
-		return l.wanted == 0
 	}
-	return l.wanted < maxSent && l.working < maxWorking
+	wanted := 0 // by the client
+	for call := range l.sent {
+		if !call.told {
+			wanted++
+		}
+	}
+	if it.activates {
+		return wanted == 0
+	}
+	return wanted < maxSent && len(l.sent) < maxWorking
 }
 
 func pop(list []*item) (*item, []*item) {
@@ -141,9 +148,7 @@ func (l *Session) request(pumping, calls context.Context, it *item) (isSent bool
 	it.link, it.abort = lk, abort
 	it.tries++
 	lk.calls++
-	l.working++
-	it.wanted = true
-	l.wanted++
+	l.sent[it] = true
 	l.mu.Unlock()
 	limit := l.o.Limits.Taken + time.Duration(len(it.line)/perMillis)*time.Millisecond
 	taken, _ := lk.session.Begin(ctx, it.line, func(line []byte) { l.incoming(lk, it, line) }, func(err error) { l.callDone(calls, lk, it, err) })
@@ -169,8 +174,7 @@ func (l *Session) callDone(ctx context.Context, lk *link, it *item, err error) {
 		}
 	}
 	l.mu.Lock()
-	l.working--
-	l.unwantLocked(it)
+	delete(l.sent, it)
 	since, abort, ended := it.cancelled, it.abort, it.ended
 	again := v.again && !it.told && !l.ending
 	if again {

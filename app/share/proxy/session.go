@@ -151,8 +151,7 @@ type Session struct {
 	pending map[string]*item
 	held    int                 // bytes of all items that are not done
 	open    int                 // requests without an answer
-	working int                 // requests that the server works on, also cancelled ones
-	wanted  int                 // those of them that the client waits for
+	sent    map[*item]bool      // requests that the server works on, also those whose fate was told
 	ending  bool                // Serve ends: nothing is sent or written any more
 	asked   map[string]question // of the client, by the keys of ids
 
@@ -189,7 +188,7 @@ func newSession(o SessionOptions, d dialer) *Session {
 	o.Limits = Limits{cmp.Or(o.Limits.Held, 64<<20), cmp.Or(o.Limits.Taken, 30*time.Millisecond)}
 	l := &Session{
 		o: o, dial: d,
-		pending: map[string]*item{}, asked: map[string]question{},
+		pending: map[string]*item{}, sent: map[*item]bool{}, asked: map[string]question{},
 	}
 	l.over, l.setOver = context.WithCancel(context.Background())
 	l.changed = sync.NewCond(&l.mu)

@@ -31,7 +31,6 @@ type item struct {
 	tries     int
 	told      bool // its fate has been told, or is being told
 	cancelled time.Time
-	wanted    bool        // the server works on it, and the client waits for it; see Session.wanted
 	answered  bool        // the server has answered it, whether anybody wanted that or not
 	progress  float64     // that Session.Progress has shown
 	overdue   *time.Timer // accepts a request that waits for long, or aborts one that was cancelled long ago
@@ -247,10 +246,10 @@ func (l *Session) settleAndUnlock(it *item, tell func() error) {
 	if it.begun {
 		l.project = it.leaves
 	}
-	l.unwantLocked(it)
 	if it.cancelled.IsZero() {
 		l.forgetLocked(it)
 	}
+	l.changed.Broadcast() // there is room for another one
 	l.mu.Unlock()
 	l.accept(it)
 	l.write(func() error {
@@ -269,16 +268,6 @@ func (l *Session) settleAndUnlock(it *item, tell func() error) {
 // fail answers a request with an error.
 func (l *Session) fail(it *item, code int, text string) {
 	l.tell(it, wire.ErrorLine(it.ID, code, text))
-}
-
-// unwantLocked makes room for another request when nobody waits for this one any
-// more.
-func (l *Session) unwantLocked(it *item) {
-	if it.wanted {
-		it.wanted = false
-		l.wanted--
-		l.changed.Broadcast()
-	}
 }
 
 // forgetLocked makes the id of a request free again.
