@@ -40,8 +40,9 @@ type file struct {
 	entries  []Entry
 }
 
-// maxProjects bounds the directories whose settings are kept.
-const maxProjects = 64
+// maxProjects bounds the directories whose settings are kept. Beyond it those of children that
+// are unsure would be read again and again.
+const maxProjects = 512
 
 // lookPause is the least time between two looks: a client that starts writes its own
 // settings several times.
