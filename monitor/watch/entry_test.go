@@ -213,7 +213,7 @@ func TestRecordedTrees(t *testing.T) {
 
 // What an entry has told to be a server is known by it after each restart.
 func TestEntryGoesOnToProve(t *testing.T) {
-	l, _ := looking(t)
+	l := newLoop(Options{Rules: noRules{}}, nil)
 	p := process.Info{Identity: l.self, Exe: "/b/memory", Args: []string{"/b/memory"}}
 	tr := newTracked(p, "memory", serena.Command{Args: p.Args}, time.Now())
 	for _, before := range []*monitor.Entry{{Proves: true, Program: p.Exe}, nil} { // nil: a rule knows it
