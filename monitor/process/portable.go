@@ -36,6 +36,12 @@ func (*tableSource) now() time.Duration { return time.Since(origin) }
 // began is always now: start times are of another clock.
 func (*tableSource) began(_ program, now time.Duration) time.Duration { return now }
 
+// listed is a process as the list of all shows it.
+type listed struct {
+	pid, parent int
+	name        string
+}
+
 // list lists all processes, always anew: neither system tells that nothing has begun.
 func (*tableSource) list() (all []listed, anew bool, err error) {
 	all, err = everyone()

@@ -29,13 +29,6 @@ type Table struct {
 	passes int            // that were made
 }
 
-// listed is a process as the system's own list of all shows it. That of Linux shows
-// pids alone.
-type listed struct {
-	pid, parent int
-	name        string
-}
-
 // entry is what Table remembers about one pid.
 type entry struct {
 	as      listed

@@ -17,6 +17,9 @@ type tableSource struct {
 	until time.Duration        // list in each pass before, whatever loadavg says
 }
 
+// listed is a process as the list of all shows it.
+type listed struct{ pid int }
+
 func newTableSource() *tableSource {
 	var st unix.Statfs_t
 	// In containers loadavg may be a fake by lxcfs, which counts differently.
@@ -59,7 +62,7 @@ func (s *tableSource) list() (all []listed, anew bool, err error) {
 		s.last = 0 // so that the next pass lists again
 	}
 	for _, pid := range pids {
-		all = append(all, listed{pid: pid})
+		all = append(all, listed{pid})
 	}
 	return all, true, err
 }
