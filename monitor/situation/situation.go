@@ -73,8 +73,7 @@ type Process struct {
 	// Service is what process.System.Service says of it alone: the unit whose main
 	// process it is; "" when nothing manages it.
 	Service *string `json:"service,omitempty"`
-	// Contained says that it counts processes in its own way, or has a network of its
-	// own, in a container or a sandbox.
+	// Contained says that it runs in a container or a sandbox.
 	Contained bool `json:"contained,omitempty"`
 	// SameInput are the pids of those above it that have its standard input.
 	SameInput []int   `json:"same_input,omitempty"`

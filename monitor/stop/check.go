@@ -97,7 +97,7 @@ type Facts struct {
 	Foreign []Process // another user's, or nobody could tell whose
 
 	Service   string    // the unit that manages it, "" = none
-	Contained bool      // it runs in a container or a sandbox, with a count of processes or a network of its own
+	Contained bool      // it runs in a container or a sandbox
 	Users     []Process // connected to its MCP port, ourselves and its own processes left out
 	Work      Work
 	Call      string // with Busy: what it does, safe to show, "" = unknown

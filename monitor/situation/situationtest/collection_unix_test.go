@@ -62,9 +62,8 @@ func TestCollection(t *testing.T) {
 	}
 }
 
-// unseen are the situations of which a snapshot does not tell all that was known before,
-// or in which the id of a container matters.
-var unseen = []string{"cut-off-call-behind-another", "hung-with-a-client", "in-a-container", "kept-and-paused"}
+// unseen are the situations of which a snapshot does not tell all that was known before.
+var unseen = []string{"cut-off-call-behind-another", "hung-with-a-client", "kept-and-paused"}
 
 // TestRecord: what is recorded of the machine of a situation is decided as that one.
 func TestRecord(t *testing.T) {
