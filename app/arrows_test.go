@@ -114,7 +114,7 @@ func mayUse(file, pkg string) bool {
 	case pkg == "github.com/spf13/cobra": // is the command line
 		return slices.Contains([]string{"app/cli", "installer/gen"}, path.Dir(file))
 	case strings.HasPrefix(pkg, "github.com/coreos/go-systemd/"):
-		return path.Dir(file) == "app/socket" || file == "monitor/process/service_linux.go"
+		return path.Dir(file) == "app/socket"
 	case strings.HasPrefix(pkg, "github.com/modelcontextprotocol/") && path.Dir(file) == "app/workspace/assistant":
 		return true
 	case strings.HasPrefix(pkg, "github.com/modelcontextprotocol/"), strings.HasPrefix(pkg, "github.com/chromedp/"):
