@@ -8,7 +8,7 @@ type members struct {
 	// of initialize
 	ProtocolVersion string
 	ClientInfo      ClientInfo
-	Capabilities    json.RawMessage
+	Capabilities    struct{ Roots json.RawMessage }
 
 	RequestID  json.RawMessage // of notifications/cancelled
 	NextCursor *string         // of a result that is one of several pages
@@ -30,14 +30,16 @@ func readMembers(text []byte) (m members, ok bool) {
 func isGiven(value json.RawMessage) bool { return len(value) > 0 && string(value) != "null" }
 
 // cacheKey is what the answer to an initialize depends on, besides the server: the
-// version, and what the client can do, as it writes that. It is "" when its parameters
-// name no version: then nothing is answered from a cache.
+// version, and what the client can do, as it writes that. They are read as the server does:
+// the case of names counts. It is "" when its parameters name no version: then nothing is
+// answered from a cache.
 func cacheKey(params []byte) string {
-	said, _ := readMembers(params)
-	if said.ProtocolVersion == "" {
+	var said map[string]json.RawMessage
+	var version string
+	if json.Unmarshal(params, &said) != nil || json.Unmarshal(said["protocolVersion"], &version) != nil || version == "" {
 		return ""
 	}
-	return said.ProtocolVersion + " " + string(said.Capabilities)
+	return version + " " + string(said["capabilities"])
 }
 
 // isWholeList reports whether a tools/list asks for the first page and nothing else.

@@ -72,6 +72,7 @@ func TestWhatACachedAnswerDependsOn(t *testing.T) {
 		t.Errorf("%s, not %s", same, key)
 	}
 	for _, other := range []string{
+		`{"protocolVersion":"2024-11-05","ProtocolVersion":"2025-06-18","capabilities":{"a":{"x":1,"y":2},"b":{}}}`,
 		`{"protocolVersion":"2025-11-25","capabilities":{"a":{"x":1,"y":2},"b":{}}}`,
 		`{"protocolVersion":"2025-06-18","capabilities":{"a":{"x":1,"y":3},"b":{}}}`,
 		`{"protocolVersion":"2025-06-18","capabilities":{"a":{"x":1,"y":2}}}`,

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -24,9 +23,7 @@ const rootsTime = 5 * time.Second
 func (l *Session) findProject(ctx context.Context, it *item) error {
 	l.mu.Lock()
 	client, _ := readMembers(wire.Split(l.state.initialize).Params)
-	var capabilities struct{ Roots json.RawMessage }
-	_ = json.Unmarshal(client.Capabilities, &capabilities) // then it has no roots
-	ask := l.askRoots && !l.hasActivated && isGiven(capabilities.Roots)
+	ask := l.askRoots && !l.hasActivated && isGiven(client.Capabilities.Roots)
 	l.askRoots = false
 	if !ask {
 		l.mu.Unlock()
