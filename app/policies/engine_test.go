@@ -227,6 +227,23 @@ func TestItDoesNotEnd(t *testing.T) {
 	}
 }
 
+// Who was told of an end is told of the next one, also of a server that was not seen for
+// a moment.
+func TestPlannedAgainWithinTheHour(t *testing.T) {
+	w := newWorld()
+	d := w.drive(w.engine(w.options()))
+	w.instances(orphan(4, noon))
+	d.look()
+	d.pass(6 * time.Minute)
+	w.instances()
+	d.look()
+	w.instances(orphan(4, noon))
+	d.look()
+	d.pass(time.Minute)
+	expect(t, "notices", summaries(w.notices), "4 - alpha will shut down in 5 min", "4 - alpha will shut down in 5 min")
+	expect(t, "withdrawn", w.gone, "planned 4-7")
+}
+
 // What the ladder found gone and the snapshots go on to have is decided about
 // again, ever more rarely.
 func TestNotGoneAfterAll(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 // The bounds of what the user is told.
 const (
-	hour = time.Hour // at most one notice per subject in that time
+	hour = time.Hour // at most one notice per subject in that time, but for each planned end and each order
 	// Notices wait for others, so that many become one: who closes a window with
 	// ten servers has ten orphans within seconds.
 	gather    = 5 * time.Second
@@ -56,7 +56,7 @@ type notices struct {
 }
 
 // add holds something to be told by then, unless its subject was told of within
-// the hour; always is also then.
+// the hour and it is not always to be told.
 func (n *notices) add(i item, by, now time.Time, always bool) bool {
 	if old := n.about(i.subject); old != nil && !always && now.Sub(old.noted) < hour {
 		return false
