@@ -4,7 +4,6 @@ import (
 	"errors"
 	"hash/fnv"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"lamplighter/monitor"
@@ -31,9 +30,6 @@ func recognise(r Rules, p process.Info) (kind string, cmd serena.Command, ok boo
 func (l *loop) discover(fresh []process.Info, now time.Time) {
 	for _, p := range fresh {
 		kind, cmd, ok := recognise(l.o.Rules, p)
-		if l.aboveLaunched(p.Identity) {
-			continue
-		}
 		if t, known := l.tracked[p.Identity]; known {
 			switch {
 			case t.launched():
@@ -46,9 +42,6 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 				continue // nobody knew it before either, or its entry goes on to tell
 			}
 			l.forget(t) // it has replaced its program by another, or is known by now
-			if l.tracked[p.Identity] != nil {
-				continue
-			}
 		}
 		if !ok {
 			l.notMember(p.Identity)
@@ -57,57 +50,36 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 			}
 			continue
 		}
-		// A launcher of Windows or a fork has the same arguments as the server:
-		// one instance, whose members both are.
-		if of := l.memberOf(p.Identity); of != nil && of.sameServer(kind, cmd) {
-			continue
-		}
-		if above := l.memberOf(l.parentOf(p)); above != nil && above.sameServer(kind, cmd) {
-			above.members = append(above.members, p.Identity)
-			continue
-		}
 		t := newTracked(p, kind, cmd, now)
-		if !l.begin(t, p, now) {
-			continue
+		t.parent = l.parentOf(p)
+		if whole := l.wholeOf(t); whole != nil {
+			whole.addMembers(t)
+		} else if l.begin(t, p, now) != nil {
+			l.absorbParts(t) // a child may have been listed before its parent
 		}
-		l.absorbParts(t) // a child may have been listed before its parent
 	}
 }
 
-// begin tracks an instance from now on. It is false when the process has ended
+// begin tracks an instance from now on. It is nil when the process has ended
 // meanwhile.
-func (l *loop) begin(t *tracked, p process.Info, now time.Time) bool {
-	t.limits, t.parent, t.OneLook = l.o.Limits, l.parentOf(p), l.exits == nil
+func (l *loop) begin(t *tracked, p process.Info, now time.Time) *tracked {
+	t.limits, t.OneLook = l.o.Limits, l.exits == nil
 	if started, err := l.o.System.Started(p.Identity); err == nil {
 		t.in.StartedAt = started
 		t.Born = now.Add(-max(now.Sub(started), 0))
 	}
 	t.in.Directory, _ = l.o.System.Ends(p.Identity).Directory() // "" when it is not told
-	holder := l.lookUpwards(t, p)
+	l.lookUpwards(t, p)
 	l.restore(t, now)
 	if errors.Is(l.watch(p.Identity), process.ErrGone) {
-		return false
+		return nil
 	}
 	l.tracked[p.Identity] = t
 	l.watchClient(t, now)
 	if t.in.Client != nil && l.children[p.Identity] == nil {
-		l.addChild(p, holder, now)
+		l.addChild(p, now)
 	}
-	return true
-}
-
-// drop forgets what turned out to be part of another instance.
-func (l *loop) drop(id monitor.Identity) {
-	t := l.tracked[id]
-	delete(l.tracked, id)
-	l.release(t)
-}
-
-// sameServer reports whether a process of this kind and command is part of t when
-// it is a child of one of its members. A Serena may start another one for
-// another project; other servers start no second one of their kind.
-func (t *tracked) sameServer(kind string, cmd serena.Command) bool {
-	return t.kind == kind && (kind != monitor.KindSerena || slices.Equal(t.cmd.Args, cmd.Args))
+	return t
 }
 
 // setRules judges all processes by other rules.
@@ -121,25 +93,6 @@ func (l *loop) setRules(r Rules, now time.Time) {
 	l.discover(fresh, now)
 }
 
-// notMember takes back that a process is a member: it was seen between its
-// fork, with its parent's command line, and its exec.
-func (l *loop) notMember(id monitor.Identity) {
-	for _, t := range l.tracked {
-		t.members = slices.DeleteFunc(t.members, func(m monitor.Identity) bool { return m == id })
-	}
-}
-
-// isServer reports whether a process still has the command line of the instance.
-// A language server that has just been forked had it, and the sockets too.
-func (l *loop) isServer(t *tracked, pid int) bool {
-	p, err := l.o.System.Read(pid)
-	if err != nil {
-		return false
-	}
-	kind, cmd, ok := recognise(l.o.Rules, p)
-	return ok && t.sameServer(kind, cmd)
-}
-
 // parentOf is the identity of a process's parent, zero when that has gone: a
 // process that started later has only got its pid.
 func (l *loop) parentOf(p process.Info) monitor.Identity {
@@ -150,43 +103,24 @@ func (l *loop) parentOf(p process.Info) monitor.Identity {
 	return id
 }
 
-// instanceAt is the one that has the process with that pid among its members.
-func (l *loop) instanceAt(pid int) *tracked {
-	id, _ := l.identify(pid)
-	return l.memberOf(id)
-}
-
-func (l *loop) memberOf(id monitor.Identity) *tracked {
-	for _, t := range l.tracked {
-		if slices.Contains(t.members, id) {
-			return t
-		}
-	}
-	return nil
-}
-
 // lookUpwards finds the topmost wrapper of a server, which is the server itself
 // where there is none, and the client above it. Our shim counts to the wrappers: it
 // ends with the server, and the client is whoever runs it. What is below a keeper was started
-// by us, and its client is whom the launch names. It returns what is above the
-// topmost wrapper, the client or our shim, nil when that is not known. What is above the
-// client it does not look at: process.Above does.
-func (l *loop) lookUpwards(t *tracked, p process.Info) (holder *process.Info) {
+// by us, and its client is whom the launch names. What is above the client it does not
+// look at: process.Above does.
+func (l *loop) lookUpwards(t *tracked, p process.Info) {
 	root, holder, err := process.Climb(l.o.System, p, isWrapper)
 	t.root = root
 	if err != nil {
-		return nil
+		return
 	}
 	above := l.aboveShims(holder)
 	if keeper, found := l.keeperAt(root, p, above); found {
 		t.root, t.in.Keeper, t.in.Managed = keeper.Identity, keeper.Identity, true
 		t.awaited = keeper.Parent == l.self.PID
-		return nil
-	}
-	if above != nil {
+	} else if above != nil {
 		t.in.Client = &monitor.Client{Identity: above.Identity, Name: clients.NameOf(*above)}
 	}
-	return holder
 }
 
 // aboveShims is the program that runs a shim where the climb from a server ended

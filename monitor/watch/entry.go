@@ -51,11 +51,8 @@ const (
 
 // noteChild takes in a process that no rule knows, when a client has started it.
 func (l *loop) noteChild(p process.Info, now time.Time) {
-	if l.o.Settings == nil || l.o.Rules.Hides(p.Exe, p.Args) || !l.isBelowClient(p) || isWrapper(p) || clients.Of(p) != "" && !mayBeBoth(p) {
-		return
-	}
-	if _, holder, err := process.Climb(l.o.System, p, isWrapper); err == nil {
-		l.addChild(p, holder, now)
+	if !l.o.Rules.Hides(p.Exe, p.Args) && !isWrapper(p) && (clients.Of(p) == "" || mayBeBoth(p)) {
+		l.addChild(p, now)
 	}
 }
 
@@ -68,43 +65,42 @@ func isWrapper(p process.Info) bool {
 	return command.IsLauncher(p.Exe, p.Args) || command.IsShim(p.Exe, p.Args)
 }
 
-// isBelowClient reports whether the nearest process above one that is no wrapper is a
-// client.
-func (l *loop) isBelowClient(p process.Info) bool {
+// clientOf is the client that has started a process, and the process with the wrappers
+// between the two; nil when something else has.
+func (l *loop) clientOf(p process.Info) (client *process.Info, chain []process.Info) {
 	for range maxShims * 2 {
+		chain = append(chain, p)
 		parent, err := l.o.System.Read(p.Parent)
 		switch {
 		case err != nil:
-			return false
+			return nil, nil
+		case isWrapper(parent):
+			p = parent
 		case clients.Of(parent) != "":
-			return true
-		case !isWrapper(parent):
-			return false
+			return &parent, chain
+		default:
+			return nil, nil
 		}
-		p = parent
 	}
-	return false
+	return nil, nil
 }
 
-// addChild gathers what is to be known of a process that a client has started: holder
-// is what is above its wrappers. It does nothing for what no client has started.
-func (l *loop) addChild(p process.Info, holder *process.Info, now time.Time) {
-	above := l.aboveShims(holder)
-	if l.o.Settings == nil || above == nil {
+// addChild gathers what is to be known of a process that a client has started, and that is
+// the only one below its wrappers. It does nothing for what no client has started.
+func (l *loop) addChild(p process.Info, now time.Time) {
+	if l.o.Settings == nil {
 		return
 	}
-	c := &child{chain: []process.Info{p}, id: clients.Of(*above), holder: holder.Identity, since: now, began: now}
-	if c.id == "" {
+	client, chain := l.clientOf(p)
+	if client == nil {
 		return
 	}
-	for at := p; len(c.chain) <= maxShims*2; {
-		parent, err := l.o.System.Read(at.Parent)
-		if err != nil || parent.Identity == above.Identity {
-			break
-		}
-		c.chain, at = append(c.chain, parent), parent
+	_, holder, err := process.Climb(l.o.System, p, isWrapper)
+	if above := l.aboveShims(holder); err != nil || above == nil || above.Identity != client.Identity {
+		return
 	}
-	for _, id := range []monitor.Identity{above.Identity, p.Identity} {
+	c := &child{chain: chain, id: clients.Of(*client), holder: holder.Identity, since: now, began: now}
+	for _, id := range []monitor.Identity{client.Identity, p.Identity} {
 		if dir, err := l.o.System.Ends(id).Directory(); err == nil && !slices.Contains(c.dirs, dir) {
 			c.dirs = append(c.dirs, dir)
 		}
@@ -160,16 +156,6 @@ func (l *loop) nameChildren(all bool, now time.Time) {
 	}
 }
 
-// wraps reports whether a process is only above a server, which has another client.
-func (l *loop) wraps(id monitor.Identity) bool {
-	for _, t := range l.tracked {
-		if !t.in.OnPipes && l.isBelow(t, id) && !(t.linked() && t.in.Client != nil && t.in.Client.Identity == id) {
-			return true
-		}
-	}
-	return false
-}
-
 // askSettings has the settings read now and then for the processes that are in none.
 func (l *loop) askSettings(now time.Time) {
 	for _, c := range l.children {
@@ -205,8 +191,7 @@ func (l *loop) takeEntry(t *tracked, c *child, e clients.Entry, now time.Time) {
 	}
 	kind := entryKind(e.Name, p)
 	if t == nil {
-		t = newTracked(p, kind, serena.Command{Args: p.Args}, now)
-		if !l.begin(t, p, now) {
+		if t = l.begin(newTracked(p, kind, serena.Command{Args: p.Args}, now), p, now); t == nil {
 			return
 		}
 		delete(l.children, p.Identity)
@@ -232,21 +217,4 @@ func (l *loop) beginUnsure(c *child, now time.Time) {
 	t := newTracked(p, label, serena.Command{Args: p.Args}, now)
 	t.kind, t.in.Recognised, t.in.OnPipes = "", false, true
 	l.begin(t, p, now)
-}
-
-// dropAbove forgets what was taken for a server by its entry, or shown on the pipes of
-// a client, when it only is between a server and its client.
-func (l *loop) dropAbove(t *tracked) {
-	for id, other := range l.tracked {
-		if other == t || !other.in.OnPipes && other.in.Certainty() != monitor.ByEntry || !l.isBelow(t, id) || t.in.Client != nil && t.in.Client.Identity == id {
-			continue
-		}
-		if t.in.Entry == nil && other.in.Entry != nil {
-			entry := *other.in.Entry
-			entry.Proves, entry.Program = false, ""
-			t.in.Entry = &entry
-		}
-		l.move(id, t.in.Identity)
-		l.drop(id)
-	}
 }

@@ -168,11 +168,11 @@ func TestHintsThatAreNotBelieved(t *testing.T) {
 	f := startLine(t, answers{}, []string{"python3", "-Su", mute, "start-mcp-server"})
 	l := newLoop(Options{Rules: noRules{}}, nil)
 	l.follow(t.Context(), Hint{PID: f.pid, Port: other.port}, time.Now())
-	if l.instanceAt(f.pid) != nil {
+	if l.memberOf(identityOf(t, f.pid)) != nil {
 		t.Error("a lie about its port makes it known")
 	}
 	l.follow(t.Context(), Hint{PID: f.pid}, time.Now())
-	server := l.instanceAt(f.pid)
+	server := l.memberOf(identityOf(t, f.pid))
 	if server == nil {
 		t.Fatal("the truth does not")
 	}
@@ -183,12 +183,12 @@ func TestHintsThatAreNotBelieved(t *testing.T) {
 	if os.Getuid() == 0 {
 		stranger := serenaOf(t, 4242)
 		l.follow(t.Context(), Hint{PID: stranger}, time.Now())
-		if l.instanceAt(stranger) != nil {
+		if l.memberOf(identityOf(t, stranger)) != nil {
 			t.Error("another user's server is taken in")
 		}
 		mine := serenaOf(t, 0)
 		l.follow(t.Context(), Hint{PID: mine}, time.Now())
-		if l.instanceAt(mine) == nil {
+		if l.memberOf(identityOf(t, mine)) == nil {
 			t.Error("and our own is not")
 		}
 	}

@@ -246,26 +246,6 @@ func (l *loop) absorb(r result, now time.Time) {
 	}
 }
 
-// moveTo makes the process that owns the dashboard port the server of the
-// instance, in place of the launcher that has the same command line.
-func (l *loop) moveTo(t *tracked, pid int) {
-	i := slices.IndexFunc(t.members, func(id monitor.Identity) bool { return id.PID == pid })
-	if i < 0 {
-		return
-	}
-	old, owner := t.in.Identity, t.members[i]
-	if l.watch(owner) != nil {
-		return // it has just ended; the launcher's end will tell
-	}
-	delete(l.tracked, old)
-	// The launcher lives on above the server, and stays a member: when the owner was a fork
-	// that becomes another program, the launcher is found again.
-	t.in.Identity, t.above = owner, nil
-	t.cpuAt = time.Time{}
-	l.tracked[owner] = t
-	l.move(old, owner)
-}
-
 func (t *tracked) failed(r result, now time.Time) {
 	if t.port == 0 && len(t.candidates) == 0 {
 		return // what listened was something else

@@ -179,21 +179,6 @@ func (l *loop) shareAlone(list []monitor.Instance, s *monitor.Shared) {
 	}
 }
 
-// isBelow reports whether a process is the server itself or above it.
-func (l *loop) isBelow(t *tracked, id monitor.Identity) bool {
-	if id == t.in.Identity || id == t.root || slices.Contains(t.members, id) {
-		return true
-	}
-	if t.above == nil {
-		above, err := process.Above(l.o.System, t.in.Identity.PID)
-		if err != nil {
-			return false
-		}
-		t.above = above
-	}
-	return slices.Contains(t.above, id)
-}
-
 // launcherTime is how long a launcher that a client has started gets until what it
 // starts is found: a package may have to be downloaded first.
 const launcherTime = 10 * time.Second
@@ -210,8 +195,7 @@ func (l *loop) takeInAlone(now time.Time) {
 		t := l.tracked[s.Server]
 		if (t == nil || t.isAlone()) && l.knownBelow(s.Server) {
 			if t != nil { // the launcher of that: nothing has ended
-				l.move(s.Server, monitor.Identity{})
-				l.drop(s.Server)
+				l.join(t, monitor.Identity{})
 			}
 			continue
 		}
@@ -223,17 +207,6 @@ func (l *loop) takeInAlone(now time.Time) {
 
 // isAlone reports whether no rule knows t, and the shim of a client runs it.
 func (t *tracked) isAlone() bool { return t.in.Sharing != nil }
-
-// knownBelow reports whether a process is, or is above, a server that is known
-// otherwise.
-func (l *loop) knownBelow(id monitor.Identity) bool {
-	for _, t := range l.tracked {
-		if !t.isAlone() && l.isBelow(t, id) {
-			return true
-		}
-	}
-	return false
-}
 
 // beginAlone tracks the server that a client has for itself, when it is what its
 // shim says.

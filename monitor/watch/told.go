@@ -36,29 +36,31 @@ func (w *Watch) Hint(h Hint) {
 	}
 }
 
-// follow looks at the process that a hint names.
+// follow looks at the process that a hint names. One that no rule knows, such as a program
+// that runs Serena as a library, is shown once its own port answers as a Serena
+// dashboard, and nobody may end it: see Instance.Recognised.
 func (l *loop) follow(ctx context.Context, h Hint, now time.Time) {
-	if h.Port != 0 && process.ListensOn(l.o.System, h.Port, h.PID) != nil {
+	info, err := l.o.System.Read(h.PID)
+	if err != nil || h.Port != 0 && process.ListensOn(l.o.System, h.Port, h.PID) != nil {
 		return
 	}
-	t := l.instanceAt(h.PID)
+	t := l.memberOf(info.Identity)
 	if t == nil {
 		if mine, err := l.o.System.SameUser(h.PID); err != nil || !mine {
 			return
 		}
-		info, err := l.o.System.Read(h.PID)
-		if err != nil {
-			return
-		}
 		l.discover([]process.Info{info}, now)
-		if t = l.instanceAt(h.PID); t == nil {
-			t = l.unrecognised(info, h, now)
-		}
+		t = l.memberOf(info.Identity)
+	}
+	if t == nil && h.Port != 0 {
+		t = newTracked(info, monitor.KindSerena, serena.Command{}, now)
+		t.in.Recognised = false
+		t = l.begin(t, info, now)
 	}
 	if t != nil && t.isAlone() && h.Port != 0 {
 		t.in.Kind = monitor.KindSerena // by its own word, until the port answers as something else
 	}
-	if t == nil || t.in.Kind != monitor.KindSerena {
+	if t == nil || !t.isSerena() {
 		return
 	}
 	t.active, t.wantOverview = true, true
@@ -68,21 +70,6 @@ func (l *loop) follow(ctx context.Context, h Hint, now time.Time) {
 	if t.probeDue(now, true) {
 		l.probe(ctx, t, now)
 	}
-}
-
-// unrecognised tracks a process that no rule knows, such as a program that
-// runs Serena as a library. It is shown once its own port answers as a Serena
-// dashboard, and nobody may end it: see Instance.Recognised.
-func (l *loop) unrecognised(info process.Info, h Hint, now time.Time) *tracked {
-	if h.Port == 0 {
-		return nil
-	}
-	t := newTracked(info, monitor.KindSerena, serena.Command{}, now)
-	t.in.Recognised = false
-	if !l.begin(t, info, now) {
-		return nil
-	}
-	return t
 }
 
 // offer takes in a port that is said to be the dashboard.
@@ -125,8 +112,7 @@ func (l *loop) takeIn(ctx context.Context, a monitor.Launch, now time.Time) {
 	}
 	if t == nil {
 		kind, cmd, _ := recognise(l.o.Rules, info)
-		t = newTracked(info, kind, cmd, now)
-		if !l.begin(t, info, now) {
+		if t = l.begin(newTracked(info, kind, cmd, now), info, now); t == nil {
 			return
 		}
 	}
@@ -195,49 +181,9 @@ func (l *loop) lookAbove(t *tracked) {
 		return
 	}
 	t.above = above
-	keeper := t.in.Keeper
-	t.in.Keeper = monitor.Identity{}
-	for _, id := range above {
-		if id == t.launch.Keeper || id == keeper {
-			t.root, t.in.Keeper = id, id
-			return
-		}
-	}
-}
-
-// isBelowKeeper reports whether a process is above a launched server, and no further up
-// than its keeper.
-func (t *tracked) isBelowKeeper(id monitor.Identity) bool {
-	top := slices.Index(t.above, cmp.Or(t.in.Keeper, t.root))
-	return t.launched() && slices.Contains(t.above[:top+1], id)
-}
-
-// aboveLaunched tells a process between a launched server and its keeper, which
-// is no server of its own even if a rule knows it.
-func (l *loop) aboveLaunched(id monitor.Identity) bool {
-	for _, t := range l.tracked {
-		if t.isBelowKeeper(id) {
-			return true
-		}
-	}
-	return false
-}
-
-// absorbParts makes part of t what was taken for another instance before: a wrapper that a
-// rule knows, a child that runs the same.
-func (l *loop) absorbParts(t *tracked) {
-	for id, other := range l.tracked {
-		isChild := other.parent == t.in.Identity && other.kind != "" && other.sameServer(t.kind, t.cmd)
-		if other == t || other.launched() || !isChild && !t.isBelowKeeper(id) && !slices.Contains(t.members, id) {
-			continue
-		}
-		for _, member := range other.members {
-			if !slices.Contains(t.members, member) {
-				t.members = append(t.members, member)
-			}
-		}
-		l.move(id, t.in.Identity)
-		l.drop(id)
+	at := slices.IndexFunc(above, func(id monitor.Identity) bool { return id == t.launch.Keeper || id == t.in.Keeper })
+	if t.in.Keeper = (monitor.Identity{}); at >= 0 {
+		t.root, t.in.Keeper = above[at], above[at]
 	}
 }
 
@@ -283,9 +229,8 @@ func (l *loop) restore(t *tracked, now time.Time) {
 // that it is a server, when its client is gone by now.
 func (l *loop) remembered(p process.Info, now time.Time) bool {
 	entry := l.proofs[p.Identity].Entry
-	if entry == nil || !entry.Proves || entry.Program != p.Exe || l.o.Rules.Hides(p.Exe, p.Args) || l.tracked[p.Identity] != nil {
+	if entry == nil || !entry.Proves || entry.Program != p.Exe || l.o.Rules.Hides(p.Exe, p.Args) {
 		return false
 	}
-	t := newTracked(p, entryKind(entry.Name, p), serena.Command{Args: p.Args}, now)
-	return l.begin(t, p, now)
+	return l.begin(newTracked(p, entryKind(entry.Name, p), serena.Command{Args: p.Args}, now), p, now) != nil
 }

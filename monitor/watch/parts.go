@@ -1,0 +1,171 @@
+package watch
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
+)
+
+// sameServer reports whether a process of this kind and command is part of t when
+// it is a child of one of its members. A Serena may start another one for
+// another project; other servers start no second one of their kind.
+func (t *tracked) sameServer(kind string, cmd serena.Command) bool {
+	return t.kind == kind && (kind != monitor.KindSerena || slices.Equal(t.cmd.Args, cmd.Args))
+}
+
+// isServer reports whether a process still has the command line of the instance.
+// A language server that has just been forked had it, and the sockets too.
+func (l *loop) isServer(t *tracked, pid int) bool {
+	p, err := l.o.System.Read(pid)
+	if err != nil {
+		return false
+	}
+	kind, cmd, ok := recognise(l.o.Rules, p)
+	return ok && t.sameServer(kind, cmd)
+}
+
+// memberOf is the instance that has a process among its members.
+func (l *loop) memberOf(id monitor.Identity) *tracked {
+	for _, t := range l.tracked {
+		if slices.Contains(t.members, id) {
+			return t
+		}
+	}
+	return nil
+}
+
+// notMember takes back that a process is a member: it was seen between its
+// fork, with its parent's command line, and its exec.
+func (l *loop) notMember(id monitor.Identity) {
+	for _, t := range l.tracked {
+		t.members = slices.DeleteFunc(t.members, func(m monitor.Identity) bool { return m == id })
+	}
+}
+
+// has reports whether what was taken for a server is only part of t: a process between t
+// and its keeper, also if a rule knows it, or one that runs the same and is one of its
+// members or their child. A launcher of Windows or a fork has the arguments of the server.
+func (t *tracked) has(part *tracked) bool {
+	return t.isBelowKeeper(part.in.Identity) || part.kind != "" && part.sameServer(t.kind, t.cmd) &&
+		(slices.Contains(t.members, part.in.Identity) || slices.Contains(t.members, part.parent))
+}
+
+// wholeOf is the instance of which a process that was taken for a server is part, nil for
+// none. What is between a server and its keeper belongs to nobody else.
+func (l *loop) wholeOf(part *tracked) (whole *tracked) {
+	for _, t := range l.tracked {
+		switch {
+		case t.isBelowKeeper(part.in.Identity):
+			return t
+		case t.has(part):
+			whole = t
+		}
+	}
+	return whole
+}
+
+// addMembers makes the members of a part of t its own.
+func (t *tracked) addMembers(part *tracked) {
+	for _, id := range part.members {
+		if !slices.Contains(t.members, id) && !t.isBelowKeeper(id) {
+			t.members = append(t.members, id)
+		}
+	}
+}
+
+// absorbParts makes part of t what was taken for another instance before.
+func (l *loop) absorbParts(t *tracked) {
+	for _, other := range l.tracked {
+		if other != t && !other.launched() && t.has(other) {
+			t.addMembers(other)
+			l.join(other, t.in.Identity)
+		}
+	}
+}
+
+// join forgets an instance that turned out to be part of the one that has the identity
+// whole, or of none that is told of in its place: nothing has ended.
+func (l *loop) join(part *tracked, whole monitor.Identity) {
+	l.move(part.in.Identity, whole)
+	delete(l.tracked, part.in.Identity)
+	l.release(part)
+}
+
+// moveTo makes the process that owns the dashboard port the server of the
+// instance, in place of the launcher that has the same command line.
+func (l *loop) moveTo(t *tracked, pid int) {
+	i := slices.IndexFunc(t.members, func(id monitor.Identity) bool { return id.PID == pid })
+	if i < 0 {
+		return
+	}
+	old, owner := t.in.Identity, t.members[i]
+	if l.watch(owner) != nil {
+		return // it has just ended; the launcher's end will tell
+	}
+	delete(l.tracked, old)
+	// The launcher lives on above the server, and stays a member: when the owner was a fork
+	// that becomes another program, the launcher is found again.
+	t.in.Identity, t.above = owner, nil
+	t.cpuAt = time.Time{}
+	l.tracked[owner] = t
+	l.move(old, owner)
+}
+
+// isBelow reports whether a process is the server itself or above it.
+func (l *loop) isBelow(t *tracked, id monitor.Identity) bool {
+	if id == t.in.Identity || id == t.root || slices.Contains(t.members, id) {
+		return true
+	}
+	if t.above == nil {
+		t.above, _ = process.Above(l.o.System, t.in.Identity.PID) // asked again while it is not known
+	}
+	return slices.Contains(t.above, id)
+}
+
+// isBelowKeeper reports whether a process is above a launched server, and no further up
+// than its keeper.
+func (t *tracked) isBelowKeeper(id monitor.Identity) bool {
+	top := slices.Index(t.above, cmp.Or(t.in.Keeper, t.root))
+	return t.launched() && slices.Contains(t.above[:top+1], id)
+}
+
+// knownBelow reports whether a process is, or is above, a server that is known
+// otherwise than by the word of a shim.
+func (l *loop) knownBelow(id monitor.Identity) bool {
+	for _, t := range l.tracked {
+		if !t.isAlone() && l.isBelow(t, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// wraps reports whether a process is only above a server, which has another client.
+func (l *loop) wraps(id monitor.Identity) bool {
+	for _, t := range l.tracked {
+		if !t.in.OnPipes && l.isBelow(t, id) && !(t.linked() && t.in.Client != nil && t.in.Client.Identity == id) {
+			return true
+		}
+	}
+	return false
+}
+
+// dropAbove forgets what was taken for a server by its entry, or shown on the pipes of
+// a client, when it only is between a server and its client.
+func (l *loop) dropAbove(t *tracked) {
+	for id, other := range l.tracked {
+		if other == t || !other.in.OnPipes && other.in.Certainty() != monitor.ByEntry || !l.isBelow(t, id) || t.in.Client != nil && t.in.Client.Identity == id {
+			continue
+		}
+		if t.in.Entry == nil && other.in.Entry != nil {
+			entry := *other.in.Entry
+			entry.Proves, entry.Program = false, ""
+			t.in.Entry = &entry
+		}
+		l.join(other, t.in.Identity)
+	}
+}
