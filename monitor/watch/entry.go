@@ -130,30 +130,35 @@ func (l *loop) nameChildren(all bool, now time.Time) {
 		if t != nil && t.in.OnPipes && !all {
 			continue // it may be in the settings later
 		}
-		if !l.livesOn(id) {
+		if !l.livesOn(id) || !l.nameChild(c, t, now) {
 			delete(l.children, id)
-			continue
-		}
-		entries, current := l.entriesFor(c, c.since)
-		entry, found := rules.ByEntry(c.chain, entries, c.id)
-		waits := !current && now.Sub(c.since) < settingsTime
-		switch {
-		case found:
-			delete(l.children, id)
-			if l.isPiped(c, true) { // else its entry has to do
-				l.takeEntry(t, c, entry, now)
-			}
-		case waits, t != nil && t.in.OnPipes:
-		case t != nil || !rules.MayServe(c.chain[0].Exe, c.chain[0].Args) || l.o.Rules.Hides(c.chain[0].Exe, c.chain[0].Args):
-			delete(l.children, id)
-		case now.Sub(c.began) >= unsureAge:
-			delete(l.children, id)
-			if !l.wraps(id) && l.isPiped(c, false) {
-				l.beginUnsure(c, now)
-				l.children[id] = c
-			}
 		}
 	}
+}
+
+// nameChild finds the entry of one, which is t when it is tracked. It reports whether that
+// is to be tried again.
+func (l *loop) nameChild(c *child, t *tracked, now time.Time) (again bool) {
+	p := c.chain[0]
+	entries, current := l.entriesFor(c, c.since)
+	entry, found := rules.ByEntry(c.chain, entries, c.id)
+	switch {
+	case found:
+		if l.isPiped(c, true) { // else its entry has to do
+			l.takeEntry(t, p, entry, now)
+		}
+		return false
+	case !current && now.Sub(c.since) < settingsTime, t != nil && t.in.OnPipes:
+		return true
+	case t != nil || !rules.MayServe(p.Exe, p.Args) || l.o.Rules.Hides(p.Exe, p.Args):
+		return false
+	case now.Sub(c.began) < unsureAge:
+		return true
+	case l.wraps(p.Identity) || !l.isPiped(c, false):
+		return false
+	}
+	l.beginUnsure(c, now)
+	return true
 }
 
 // askSettings has the settings read now and then for the processes that are in none.
@@ -176,8 +181,7 @@ func (l *loop) entriesFor(c *child, since time.Time) (all []clients.Entry, curre
 
 // takeEntry makes an instance of a process that an entry tells about, or gives the
 // entry to the instance that it is.
-func (l *loop) takeEntry(t *tracked, c *child, e clients.Entry, now time.Time) {
-	p := c.chain[0]
+func (l *loop) takeEntry(t *tracked, p process.Info, e clients.Entry, now time.Time) {
 	entry := &monitor.Entry{Name: e.Name, Client: clients.NameOfID(e.Client), File: e.File, Scope: string(e.Scope), Plugin: e.Plugin}
 	if t == nil || t.in.Certainty() != monitor.ByRule { // also what an entry told before
 		entry.Proves, entry.Program = true, p.Exe
@@ -191,10 +195,9 @@ func (l *loop) takeEntry(t *tracked, c *child, e clients.Entry, now time.Time) {
 	}
 	kind := entryKind(e.Name, p)
 	if t == nil {
-		if t = l.begin(newTracked(p, kind, serena.Command{Args: p.Args}, now), p, now); t == nil {
+		if t = l.begin(newTracked(p, kind, serena.Command{}, now), p, now); t == nil {
 			return
 		}
-		delete(l.children, p.Identity)
 	}
 	t.in.Kind, t.kind, t.in.Recognised, t.in.OnPipes, t.in.Entry = kind, kind, true, false, entry
 }
@@ -214,7 +217,7 @@ func (l *loop) beginUnsure(c *child, now time.Time) {
 	p := c.chain[0]
 	top := c.chain[len(c.chain)-1]
 	label := cmp.Or(command.Parse(top.Exe, top.Args).Package, command.Parse(p.Exe, p.Args).Label())
-	t := newTracked(p, label, serena.Command{Args: p.Args}, now)
+	t := newTracked(p, label, serena.Command{}, now)
 	t.kind, t.in.Recognised, t.in.OnPipes = "", false, true
 	l.begin(t, p, now)
 }

@@ -215,10 +215,10 @@ func TestRecordedTrees(t *testing.T) {
 func TestEntryGoesOnToProve(t *testing.T) {
 	l := newLoop(Options{Rules: noRules{}}, nil)
 	p := process.Info{Identity: l.self, Exe: "/b/memory", Args: []string{"/b/memory"}}
-	tr := newTracked(p, "memory", serena.Command{Args: p.Args}, time.Now())
+	tr := newTracked(p, "memory", serena.Command{}, time.Now())
 	for _, before := range []*monitor.Entry{{Proves: true, Program: p.Exe}, nil} { // nil: a rule knows it
 		tr.in.Entry = before
-		l.takeEntry(tr, &child{chain: []process.Info{p}}, clients.Entry{Name: "notes"}, time.Now())
+		l.takeEntry(tr, p, clients.Entry{Name: "notes"}, time.Now())
 		if e := tr.in.Entry; e.Name != "notes" || e.Proves != (before != nil) || tr.in.ProvenByEntry(p.Exe) != (before != nil) {
 			t.Errorf("from %+v: %+v", before, e)
 		}

@@ -142,9 +142,6 @@ func (t *tracked) manage(a monitor.Launch, info process.Info, now time.Time) {
 	if in.ProjectRoot == "" && filepath.IsAbs(a.Project) {
 		in.ProjectRoot, in.ProjectName = a.Project, cmp.Or(in.ProjectName, filepath.Base(a.Project))
 	}
-	if t.cmd.Args == nil {
-		t.cmd.Args = info.Args
-	}
 	t.cmd.Transport = "streamable-http"
 	if path.Base(a.MCPURL) == "sse" {
 		t.cmd.Transport = "sse"
@@ -232,5 +229,5 @@ func (l *loop) remembered(p process.Info, now time.Time) bool {
 	if entry == nil || !entry.Proves || entry.Program != p.Exe || l.o.Rules.Hides(p.Exe, p.Args) {
 		return false
 	}
-	return l.begin(newTracked(p, entryKind(entry.Name, p), serena.Command{Args: p.Args}, now), p, now) != nil
+	return l.begin(newTracked(p, entryKind(entry.Name, p), serena.Command{}, now), p, now) != nil
 }
