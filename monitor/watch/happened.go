@@ -30,38 +30,29 @@ func (h *happened) note(e monitor.Event) {
 	if e.Kind == monitor.EventEnded || e.Kind == monitor.EventParked {
 		h.gone = append(h.gone[max(0, len(h.gone)-mostGone+1):], e)
 	}
-	if e.Kind == monitor.EventStopped && slices.ContainsFunc(h.recent, func(old monitor.Event) bool {
-		return old.ID == e.ID && (old.Kind == monitor.EventEnded || old.Kind == monitor.EventParked)
-	}) {
+	if e.Kind == monitor.EventStopped && slices.ContainsFunc(h.recent, func(old monitor.Event) bool { return supersedes(&old, &e) }) {
 		return
 	}
-	kept := slices.DeleteFunc(slices.Clone(h.recent), func(old monitor.Event) bool {
-		return old.ID == e.ID && supersedes(e.Kind, old.Kind)
-	})
+	kept := slices.DeleteFunc(slices.Clone(h.recent), func(old monitor.Event) bool { return supersedes(&e, &old) })
 	h.recent = slices.Concat([]monitor.Event{e}, kept[:min(len(kept), monitor.RecentEvents-1)])
 }
 
-// supersedes reports whether an event says all that an earlier one of the same
-// instance did.
-func supersedes(e, old monitor.EventKind) bool {
-	switch e {
-	case monitor.EventEnded, monitor.EventStopRefused, monitor.EventStopFailed:
-	case monitor.EventParked:
-		if old == monitor.EventEnded || old == monitor.EventStopped {
-			return true
-		}
-	default:
-		return false
-	}
-	switch old {
-	case monitor.EventStopOrdered, monitor.EventAsked, monitor.EventTerminated:
-		return true
-	case monitor.EventStopped:
-		return e == monitor.EventEnded
-	case monitor.EventStopRefused, monitor.EventStopFailed:
-		return true
-	}
-	return false
+// steps are the events on the way to the end of an instance, or to the word that it was not
+// ended.
+var steps = []monitor.EventKind{monitor.EventStopOrdered, monitor.EventAsked, monitor.EventTerminated, monitor.EventStopRefused, monitor.EventStopFailed}
+
+// superseded are, of each kind of event, the kinds of which it says all that they did of
+// the same instance.
+var superseded = map[monitor.EventKind][]monitor.EventKind{
+	monitor.EventStopRefused: steps,
+	monitor.EventStopFailed:  steps,
+	monitor.EventEnded:       slices.Concat(steps, []monitor.EventKind{monitor.EventStopped}),
+	monitor.EventParked:      slices.Concat(steps, []monitor.EventKind{monitor.EventStopped, monitor.EventEnded}),
+}
+
+// supersedes reports whether an event says all that another one of the same instance does.
+func supersedes(e, other *monitor.Event) bool {
+	return e.ID == other.ID && slices.Contains(superseded[e.Kind], other.Kind)
 }
 
 func (h *happened) list() []monitor.Event {
