@@ -21,7 +21,7 @@ func recognise(r Rules, p process.Info) (kind string, cmd serena.Command, ok boo
 		return monitor.KindSerena, cmd, true
 	}
 	if name, ok := r.Match(p.Exe, p.Args); ok {
-		return name, serena.Command{Args: p.Args}, true
+		return name, serena.Command{}, true
 	}
 	return "", serena.Command{}, false
 }
@@ -179,7 +179,7 @@ const maxCommand = 300
 
 func newTracked(p process.Info, kind string, cmd serena.Command, now time.Time) *tracked {
 	t := &tracked{
-		kind: kind, cmd: cmd, firstSeen: now,
+		kind: kind, cmd: cmd, firstSeen: now, health: health{next: -1},
 		Facts: monitor.Facts{Born: now}, lineage: lineage{root: p.Identity, members: []monitor.Identity{p.Identity}},
 		in: monitor.Instance{
 			Identity: p.Identity, Kind: kind, Recognised: true, Processes: 1,

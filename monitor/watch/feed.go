@@ -51,16 +51,10 @@ func compare(a, b *monitor.Snapshot) change {
 // samePlans reports whether the policies say the same of two snapshots of the same
 // instances.
 func samePlans(a, b *monitor.Snapshot) bool {
-	if !reflect.DeepEqual(a.Policy, b.Policy) || !slices.Equal(a.Recent, b.Recent) {
-		return false
-	}
-	for i := range a.Instances {
-		x, y := &a.Instances[i], &b.Instances[i]
-		if x.Plan != y.Plan || x.Evidence.Refused != y.Evidence.Refused {
-			return false
-		}
-	}
-	return true
+	return reflect.DeepEqual(a.Policy, b.Policy) && slices.Equal(a.Recent, b.Recent) &&
+		slices.EqualFunc(a.Instances, b.Instances, func(x, y monitor.Instance) bool {
+			return x.Plan == y.Plan && x.Evidence.Refused == y.Evidence.Refused
+		})
 }
 
 // gatherTime is how long what a probe has found waits for what the others find that

@@ -14,8 +14,7 @@ import (
 type health struct {
 	memory   serena.Health
 	problems []monitor.Problem // of the last look; never changed
-	next     int               // where its log goes on, when it was read
-	read     bool
+	next     int               // where its log goes on; below 0: it was not read
 
 	claim      serena.Claim
 	claimLooks int
@@ -28,14 +27,6 @@ const (
 	claimAfter = 10 * time.Second // a Serena has chosen the port of its dashboard, and has written it
 	claimLooks = 2
 )
-
-// logFrom is from where on the log is new, below 0 when it was not read.
-func (h *health) logFrom() int {
-	if !h.read {
-		return -1
-	}
-	return h.next
-}
 
 // worst is what needs attention most or is to be mentioned, nil for nothing.
 func (h *health) worst(now time.Time) *monitor.Problem {
@@ -76,7 +67,7 @@ func (l *loop) noteHealth(t *tracked, r result, tree []process.Stat, now time.Ti
 	if timeout == 0 && l.o.SerenaHome != "" && len(r.queue) > 1 { // it is needed
 		timeout = serena.ToolTimeout(l.o.SerenaHome)
 	}
-	h.next, h.read = r.logNext, true
+	h.next = r.logNext
 	h.problems = serena.ReadHealth(&h.memory, serena.Signs{
 		At: now, Version: t.in.Version, Timeout: timeout,
 		Records: r.records, Last: r.task, Queue: r.queue, Below: below(tree, t.in.Identity),
@@ -103,19 +94,12 @@ func (l *loop) findLostDashboards(now time.Time) {
 		if l.o.SerenaHome == "" || !t.isSerena() || t.Answered || h.lost != nil || t.in.StartedAt.IsZero() || now.Sub(t.in.StartedAt) < claimAfter {
 			continue
 		}
-		if h.claim.Port == 0 {
-			if h.claimLooks == claimLooks {
-				continue
-			}
+		if h.claim.Port == 0 && h.claimLooks < claimLooks {
 			h.claimLooks++
-			claim, err := serena.ReadClaim(l.o.SerenaHome, t.in.Identity.PID, t.in.StartedAt)
-			if err != nil || claim.Port == 0 {
-				continue
-			}
-			h.claim = claim
+			h.claim, _ = serena.ReadClaim(l.o.SerenaHome, t.in.Identity.PID, t.in.StartedAt) // none while it cannot be read
 		}
 		for _, other := range l.tracked {
-			if other == t || other.port != h.claim.Port {
+			if other == t || h.claim.Port == 0 || other.port != h.claim.Port {
 				continue
 			}
 			var owned []int

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -117,9 +118,7 @@ func (l *loop) lookForEnd(t *tracked, now time.Time) {
 		if orphaned {
 			before = t.orphanedBefore
 		}
-		if e.AloneSince = now; !before.IsZero() {
-			e.AloneSince = before
-		}
+		e.AloneSince = cmp.Or(before, now)
 	}
 	e.Orphaned, e.Suspected = orphaned, suspected
 	t.orphanedBefore, t.suspectedBefore = time.Time{}, time.Time{}

@@ -135,8 +135,6 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 		if burst {
 			l.lookForUsers(t)
 		}
-	}
-	for _, t := range l.tracked {
 		if t.probeDue(now, burst) {
 			l.probe(ctx, t, now)
 		}

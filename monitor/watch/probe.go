@@ -48,15 +48,12 @@ func (l *loop) probe(ctx context.Context, t *tracked, now time.Time) {
 		signOfLife: t.signOfLifeSuffices(now),
 		id:         t.in.Identity, port: t.port, candidates: slices.Clone(t.candidates),
 		lastTask: t.lastTask, wasBusy: t.Busy, first: !t.Answered,
-		wantOverview: t.overviewDue(now), held: t.overviewHeld, logFrom: t.health.logFrom(),
+		wantOverview: t.overviewDue(now), held: t.overviewHeld, logFrom: t.health.next,
 		whole: len(t.waiting) > 0,
 	}
 	t.asked, t.waiting = t.waiting, nil
 	if ask.whole {
-		ask.signOfLife = false
-		for _, m := range t.members {
-			ask.members = append(ask.members, m.PID)
-		}
+		ask.signOfLife, ask.members = false, t.mayListen()
 	}
 	t.calls.asked = t.tree
 	t.active = false // a message from now on asks for another probe
@@ -111,9 +108,7 @@ func (q question) put(ctx context.Context, c Dashboards) result {
 	}
 	if q.signOfLife {
 		r.signOfLife = true
-		if _, r.err = within(ctx, serena.ProbeTimeout, func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, c.Heartbeat(ctx, r.port)
-		}); r.err != nil {
+		if r.err = heartbeat(ctx, c, serena.ProbeTimeout, r.port); r.err != nil {
 			r.port = 0
 		}
 		return r
@@ -129,9 +124,7 @@ func (q question) put(ctx context.Context, c Dashboards) result {
 	r.tasked = r.err == nil
 	if spoke(r.err) {
 		// Versions before 1.0 do not have it, and a fault there is not the end.
-		_, r.err = within(ctx, limit, func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, c.Heartbeat(ctx, r.port)
-		})
+		r.err = heartbeat(ctx, c, limit, r.port)
 	}
 	if r.err != nil {
 		r.port = 0
@@ -184,9 +177,7 @@ func spoke(err error) bool {
 // firstDashboard finds the port that answers as a dashboard.
 func firstDashboard(ctx context.Context, c Dashboards, candidates []candidate) (port, owner int, others []int, err error) {
 	for _, p := range candidates {
-		_, err = within(ctx, serena.ProbeTimeout, func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, c.Heartbeat(ctx, p.port)
-		})
+		err = heartbeat(ctx, c, serena.ProbeTimeout, p.port)
 		switch {
 		case err == nil:
 			return p.port, p.pid, others, nil
@@ -195,6 +186,11 @@ func firstDashboard(ctx context.Context, c Dashboards, candidates []candidate) (
 		}
 	}
 	return 0, 0, others, err
+}
+
+func heartbeat(ctx context.Context, c Dashboards, limit time.Duration, port int) error {
+	_, err := within(ctx, limit, func(ctx context.Context) (struct{}, error) { return struct{}{}, c.Heartbeat(ctx, port) })
+	return err
 }
 
 func within[T any](ctx context.Context, limit time.Duration, ask func(context.Context) (T, error)) (T, error) {

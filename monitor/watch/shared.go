@@ -42,9 +42,9 @@ func (l *loop) share(list []monitor.Instance) []monitor.Instance {
 		l.shownLast = nil
 		return list
 	}
-	at := make(map[monitor.Identity]int, len(list))
+	shown := make(map[monitor.Identity]*monitor.Instance, len(list))
 	for i := range list {
-		at[list[i].Identity] = i
+		shown[list[i].Identity] = &list[i]
 	}
 	last := make(map[string]monitor.Instance)
 	var parked []monitor.Instance
@@ -58,9 +58,11 @@ func (l *loop) share(list []monitor.Instance) []monitor.Instance {
 		if known {
 			last[s.Key] = before
 		}
-		id := place(s, before)
-		if i, shown := at[id]; shown && list[i].Cause != monitor.CauseDefunct {
-			in := &list[i]
+		id := s.Place() // where it stands while it has no process
+		if known && s.Server == (monitor.Identity{}) {
+			id = before.Identity // where it stood before, as long as nobody names another process
+		}
+		if in := shown[id]; in != nil && in.Cause != monitor.CauseDefunct {
 			showSharing(in, s)
 			// What is told of it is from the last change; a server grows meanwhile.
 			if n := len(s.Clients); n > 0 && !s.Parked && in.RSSBytes > 0 {
@@ -119,10 +121,13 @@ func parkedInstance(id monitor.Identity, s *monitor.Shared, before monitor.Insta
 	in := monitor.Instance{
 		Identity: id, Kind: cmp.Or(s.Kind, monitor.KindSerena), Recognised: true, Managed: true, Lifetime: monitor.LifetimeShared,
 		State:       monitor.StateParked,
-		ProjectName: cmp.Or(before.ProjectName, projectName(s.Project)), ProjectRoot: cmp.Or(before.ProjectRoot, s.Project),
+		ProjectName: before.ProjectName, ProjectRoot: cmp.Or(before.ProjectRoot, s.Project),
 		Context: cmp.Or(before.Context, s.Context), Modes: before.Modes, Version: before.Version, LastActivity: before.LastActivity,
 	}
 	showSharing(&in, s)
+	if in.ProjectName == "" && s.Project != "" {
+		in.ProjectName = filepath.Base(s.Project)
+	}
 	if in.Modes == nil {
 		in.Modes = s.Modes
 	}
@@ -142,22 +147,6 @@ func parkedInstance(id monitor.Identity, s *monitor.Shared, before monitor.Insta
 		in.Reason = endedReason
 	}
 	return in
-}
-
-// place is the identity under which a server without a process stands: the one
-// under which it stood before, as long as nobody names another process.
-func place(s *monitor.Shared, before monitor.Instance) monitor.Identity {
-	if s.Server == (monitor.Identity{}) && before.Identity != (monitor.Identity{}) {
-		return before.Identity
-	}
-	return s.Place()
-}
-
-func projectName(dir string) string {
-	if dir == "" {
-		return ""
-	}
-	return filepath.Base(dir)
 }
 
 // shareAlone puts into the instances what is known of a server that one client has
@@ -226,7 +215,7 @@ func (l *loop) beginAlone(s *monitor.Shared, now time.Time) {
 		return
 	}
 	kind := cmp.Or(s.Kind, monitor.ProgramName(info.Exe), monitor.ProgramName(info.Name))
-	t := newTracked(info, kind, serena.Command{Args: info.Args}, now)
+	t := newTracked(info, kind, serena.Command{}, now)
 	t.kind, t.in.Recognised = "", false
 	t.in.Sharing = &monitor.Sharing{Alone: s.Alone} // also when its client has gone
 	l.begin(t, info, now)

@@ -79,9 +79,8 @@ type cutOffs struct {
 	// from before that call: one that is read when it shows may hold its work.
 	asked, clean []monitor.Identity
 
-	last      string // the last task of the answer before
-	count     tally  // the newest that is known
-	uncounted bool   // it did not say how many calls it has had when it was asked last
+	count     tally // the newest that is known
+	uncounted bool  // it did not say how many calls it has had when it was asked last
 }
 
 // idleSince is since when a server is known to have nothing to do, when its queue has been
@@ -135,12 +134,9 @@ func (c *cutOffs) noteCalls(r result, ran bool, now time.Time) {
 	if ran && r.task.CutOff() {
 		c.cut(last.before, now)
 	}
-	steady := r.tasked && c.last == last.name
-	if r.tasked {
-		c.last = last.name
-		if r.calls != nil {
-			c.count = tally{last.name, *r.calls, true}
-		}
+	steady := r.tasked && !ran
+	if r.tasked && r.calls != nil {
+		c.count = tally{last.name, *r.calls, true}
 	}
 	if !r.queued {
 		return
