@@ -63,7 +63,7 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 // begin tracks an instance from now on. It is nil when the process has ended
 // meanwhile.
 func (l *loop) begin(t *tracked, p process.Info, now time.Time) *tracked {
-	t.limits, t.OneLook = l.o.Limits, l.exits == nil
+	t.limits, t.parent, t.OneLook = l.o.Limits, l.parentOf(p), l.exits == nil
 	if started, err := l.o.System.Started(p.Identity); err == nil {
 		t.in.StartedAt = started
 		t.Born = now.Add(-max(now.Sub(started), 0))
