@@ -42,6 +42,7 @@ func (s *street) restarted(t *testing.T, p *browsertest.Page) {
 	put(t, filepath.Join(project, ".serena", "project.yml"), "project_name: quay\nlanguages: []\n")
 	client := m.Wrap(t, project, append([]string{filepath.Join(serenatest.Tools(t), "venv", "bin", "serena")}, e2e.SerenaCommand[1:]...)...)
 	client.Handshake(t)
+	client.Calls(t, 1, "list_memories", map[string]any{}) // so that it works on nothing any more
 	label, _, _ := strings.Cut(p.AwaitThing(t, browsertest.Tab(" - quay")).Name, ",")
 	p.Click(t, browsertest.Button("Restart "+strings.TrimSpace(label)).In(mainPart))
 	p.AwaitText(t, everything, "Restarted: ")
