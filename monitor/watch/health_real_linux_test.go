@@ -87,7 +87,7 @@ func testLanguageServer(t *testing.T, version string, http bool) {
 	is := func(kind monitor.ProblemKind) func(*monitor.Instance) bool {
 		return func(in *monitor.Instance) bool {
 			if kind == "" {
-				return inState(monitor.StateProject, "")(in) && in.Problem == nil && in.ProjectName == "alpha" && !*in.Busy
+				return inState(monitor.StateProject, "")(in) && in.Problem == nil && in.ProjectName == "alpha" && in.Busy != nil && !*in.Busy
 			}
 			return in != nil && in.Cause == monitor.CauseLanguageServer && in.Problem.Kind == kind
 		}
