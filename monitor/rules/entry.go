@@ -31,8 +31,8 @@ func ByEntry(chain []process.Info, entries []clients.Entry, client string) (foun
 		fit := clients.NoFit
 		for _, p := range chain {
 			// Something else of the client's, such as a language server, may fit a variable.
-			if runs, ok := read(p.Exe, p.Args); e.IsLiteral() || !ok || !runs.guarded() {
-				fit = max(fit, e.Runs(p.Exe, p.Args))
+			if f := e.Runs(p.Exe, p.Args); f > fit && (e.IsLiteral() || !isGuarded(p)) {
+				fit = f
 			}
 		}
 		if fit == clients.PackageFit && len(chain) > 1 {
@@ -47,6 +47,12 @@ func ByEntry(chain []process.Info, entries []clients.Entry, client string) (foun
 	}
 	found.Name += either
 	return found, ok
+}
+
+// isGuarded reports whether a process is never a server's. A shell is what its script is.
+func isGuarded(p process.Info) bool {
+	runs, ok := read(p.Exe, p.Args)
+	return ok && runs.guarded() && !command.Is(runs.name, command.Starter)
 }
 
 // rank is higher for what is more particular.
