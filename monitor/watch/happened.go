@@ -109,7 +109,7 @@ const youth = time.Minute
 // as that.
 func (w *Watch) newEvents(l *loop, before, after *monitor.Snapshot) (events []monitor.Event) {
 	add := func(k monitor.EventKind, in *monitor.Instance, detail string) {
-		events = append(events, monitor.Event{At: after.At, Kind: k, ID: in.ID(), PID: in.Identity.PID, Label: in.Label(), Detail: detail})
+		events = append(events, in.Event(k, after.At, detail))
 	}
 	for i := range l.lost {
 		add(l.beginning(&l.lost[i], before, after))
@@ -147,7 +147,7 @@ func (w *Watch) newEvents(l *loop, before, after *monitor.Snapshot) (events []mo
 			}
 		}
 		if in.State == monitor.StateProject && (was.State != monitor.StateProject && was.State != monitor.StateZombie || was.ProjectName != in.ProjectName) {
-			add(monitor.EventProjectActivated, in, monitor.Clean(in.ProjectRoot))
+			add(monitor.EventProjectActivated, in, in.ProjectRoot)
 		}
 		switch {
 		case in.State == monitor.StateZombie && (was.State != monitor.StateZombie || was.Cause != in.Cause):
