@@ -219,7 +219,7 @@ test_units() {
   go_test -p 4 -tags real -timeout 15m "${long_tests[@]}" "${all[@]}" # much of their time they wait
 }
 
-test_contract() { go_test -tags contract ./app/contract; }
+test_contract() { go_test -tags contract ./app/contract ./monitor/serena/serenatest; }
 
 # test_e2e has one test for each real boundary.
 test_e2e() { go_test -tags real -timeout 20m ./app/e2e/sharing ./app/e2e/page ./app/e2e/desktop; }

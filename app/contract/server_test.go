@@ -18,10 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"testing"
 	"time"
-
-	"lamplighter/monitor/serena/serenatest"
 )
 
 // The names under which the test program is a server itself, or what stands above
@@ -238,19 +235,4 @@ func (w *world) stdioServer(project string) []string {
 
 func (w *world) httpServer(project string) []string {
 	return append(w.stdioServer(project), "--transport", "streamable-http", "--port", "0")
-}
-
-// TestTranscripts: real Serenas still answer what the unit tests replay. When one
-// does not, look at what it means for the product before the transcripts are
-// recorded anew, with TestRecord of serenatest.
-func TestTranscripts(t *testing.T) {
-	for _, version := range serenatest.Versions {
-		t.Run(version, func(t *testing.T) {
-			t.Parallel()
-			live := serenatest.Record(t, version)
-			for _, difference := range serenatest.Recorded(t, version).Differences(live) {
-				t.Error(difference)
-			}
-		})
-	}
 }
