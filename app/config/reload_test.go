@@ -124,15 +124,24 @@ func write(t *testing.T, path, text string) {
 func replace(t *testing.T, path, text string) {
 	t.Helper()
 	write(t, path+".new", text)
-	// Where a file that is read at this moment cannot be replaced, which is
-	// Windows, an editor tries again, too.
-	deadline := time.Now().Add(10 * time.Second)
-	for {
-		err := os.Rename(path+".new", path)
+	whenUnread(t, func() error { return os.Rename(path+".new", path) })
+}
+
+func remove(t *testing.T, path string) {
+	t.Helper()
+	whenUnread(t, func() error { return os.RemoveAll(path) })
+}
+
+// whenUnread does what Windows refuses while a file is read. There an editor tries
+// again, too.
+func whenUnread(t *testing.T, do func() error) {
+	t.Helper()
+	for limit := time.Now().Add(deadline); ; {
+		err := do()
 		if err == nil {
 			return
 		}
-		if runtime.GOOS != "windows" || time.Now().After(deadline) {
+		if runtime.GOOS != "windows" || time.Now().After(limit) {
 			t.Fatal(err)
 		}
 	}
@@ -166,20 +175,20 @@ func TestReload(t *testing.T) {
 	replace(t, path, "tray_icon: hidden\n") // mended: the same settings are news
 	w.wants(TrayIconHidden)
 
-	must(t, os.Remove(path))
+	remove(t, path)
 	w.wants(TrayIconAuto)
 	write(t, path, "tray_icon: dark\n")
 	w.wants(TrayIconDark)
 
-	must(t, os.Remove(path))
+	remove(t, path)
 	w.wants(TrayIconAuto)
 	must(t, os.Mkdir(path, 0o700))
 	w.wantsProblem("is a directory", TrayIconAuto)
-	must(t, os.Remove(path))
+	remove(t, path)
 	write(t, path, "tray_icon: light\n")
 	w.wants(TrayIconLight)
 
-	must(t, os.RemoveAll(dir)) // and all above it
+	remove(t, dir) // and all above it
 	w.wants(TrayIconAuto)
 	write(t, path, "tray_icon: dark\n")
 	w.wants(TrayIconDark)
@@ -193,7 +202,7 @@ func TestReloadOfANamedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.serve()
-	must(t, os.Remove(path))
+	remove(t, path)
 	w.wantsProblem("no such file", TrayIconDark)
 	write(t, path, "tray_icon: dark\n")
 	w.wants(TrayIconDark)

@@ -156,20 +156,20 @@ func TestLoadSerena(t *testing.T) {
 	if l, err := load(home); l != (Layer{}) || err == nil || !strings.Contains(err.Error(), path+": is larger than 256 KiB") {
 		t.Errorf("a huge file: %+v, %v", l, err)
 	}
-	must(t, os.Remove(path))
+	remove(t, path)
 	must(t, os.Mkdir(path, 0o700))
 	if l, err := load(home); l != (Layer{}) || err == nil || !strings.Contains(err.Error(), path+": is a directory") {
 		t.Errorf("a directory: %+v, %v", l, err)
 	}
 
 	// What was read stays when it cannot be read again, and goes with the file.
-	must(t, os.Remove(path))
+	remove(t, path)
 	write(t, path, "web_dashboard_global: false\n")
 	w := NewSerenaWatcher(home, nil)
 	for step, again := range []func(){
 		func() {},
-		func() { must(t, os.Remove(path)); must(t, os.Mkdir(path, 0o700)) },
-		func() { must(t, os.Remove(path)); write(t, path, filler+"web_dashboard_global: true\n") },
+		func() { remove(t, path); must(t, os.Mkdir(path, 0o700)) },
+		func() { remove(t, path); write(t, path, filler+"web_dashboard_global: true\n") },
 	} {
 		again()
 		if l, err := w.Load(); Layers(l).On || (err == nil) != (step == 0) {
@@ -231,7 +231,7 @@ func TestReloadOfSerenasFile(t *testing.T) {
 	replace(t, path, "web_dashboard_global: false\n")
 	wants("a mended file", func(n told) bool { return n.Port == DefaultPort && !n.On && n.problem == "" })
 	replace(t, path, "projects: []\nweb_dashboard_global: false\n") // no news: it says the same
-	must(t, os.Remove(path))
+	remove(t, path)
 	n := <-news
 	if want := (told{Dashboard: Layers()}); n != want {
 		t.Errorf("told %+v, want %+v", n, want)
