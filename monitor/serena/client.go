@@ -190,16 +190,6 @@ func (c *Client) Logs(ctx context.Context, port int, start int) (LogPage, error)
 	return c.logs(ctx, port, start, maxLogBody)
 }
 
-// LastCall looks up in the newest messages of the log when a tool was last at
-// work. It is the zero time when they do not tell.
-func (c *Client) LastCall(ctx context.Context, port int) (time.Time, error) {
-	page, err := c.tail(ctx, port)
-	if err != nil {
-		return time.Time{}, err
-	}
-	return lastTask(page.Messages), nil
-}
-
 // tail returns the newest messages of the log.
 func (c *Client) tail(ctx context.Context, port int) (LogPage, error) {
 	page, err := c.logs(ctx, port, beyondLog, maxProbeBody)

@@ -182,7 +182,7 @@ func TestStatusOfAnAnswer(t *testing.T) {
 	}
 }
 
-func TestLastTask(t *testing.T) {
+func TestLastCall(t *testing.T) {
 	at := func(s string) time.Time {
 		when, err := time.ParseInLocation(time.DateTime, s, time.Local)
 		if err != nil {
@@ -205,7 +205,13 @@ func TestLastTask(t *testing.T) {
 		{"warning with one space", []string{"WARNING 2026-11-21 00:46:03,000 [Task-2:ListDirTool] a"}, at("2026-11-21 00:46:03")},
 		{"foreign bytes", []string{"", " ", "INFO", "INFO  2026-11-21 00:46", "INFO  9999-99-99 99:99:99,999 [Task-2:X] a", "INFO  2026-11-21 00:46:03,000 [Task-", "\x00\xff"}, time.Time{}},
 	} {
-		if got := lastTask(c.messages); !got.Equal(c.want) {
+		var records []Record
+		for _, m := range c.messages {
+			if r, ok := parseRecord(m); ok {
+				records = append(records, r)
+			}
+		}
+		if got := LastCall(records); !got.Equal(c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}

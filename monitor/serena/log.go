@@ -58,11 +58,10 @@ func (r *Record) String() string {
 	return monitor.Shorten(monitor.Clean(r.Level+" ["+r.Thread+"] "+r.Where+" - "+text), maxLine)
 }
 
-// lastTask returns when the newest log message of a tool call was written,
-// zero when there is none.
-func lastTask(messages []string) time.Time {
-	for i := len(messages) - 1; i >= 0; i-- {
-		if r, ok := parseRecord(messages[i]); ok && strings.HasPrefix(r.Thread, "Task-") && IsToolCall(r.Thread) {
+// LastCall is when a tool was last at work by these records, zero when they do not tell.
+func LastCall(records []Record) time.Time {
+	for _, r := range slices.Backward(records) {
+		if strings.HasPrefix(r.Thread, "Task-") && IsToolCall(r.Thread) {
 			return r.At
 		}
 	}

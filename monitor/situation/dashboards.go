@@ -3,7 +3,6 @@ package situation
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"lamplighter/monitor/serena"
 )
@@ -88,19 +87,13 @@ func (m *Machine) ToolCalls(_ context.Context, port int) (int64, error) {
 	return *server.Proof.Calls, nil
 }
 
-// LastCall is when a tool was at work last.
-func (m *Machine) LastCall(_ context.Context, port int) (time.Time, error) {
-	server, err := m.dashboard(port)
-	if err != nil {
-		return time.Time{}, err
-	}
-	return server.Dashboard.LastActivity, nil
-}
-
-// Records are none: what a log says is not recorded.
+// Records tell when a tool was at work last. What else a log says is not recorded.
 func (m *Machine) Records(_ context.Context, port, _ int) ([]serena.Record, int, error) {
-	_, err := m.dashboard(port)
-	return nil, 0, err
+	server, err := m.dashboard(port)
+	if err != nil || server.Dashboard.LastActivity.IsZero() {
+		return nil, 0, err
+	}
+	return []serena.Record{{At: server.Dashboard.LastActivity, Thread: "Task-0:NotRecordedTool"}}, 0, nil
 }
 
 // Shutdown is heard, and not followed: signals have to end the server.

@@ -25,7 +25,6 @@ type result struct {
 
 	task      *serena.Task     // the last execution
 	tasked    bool             // task is known
-	lastCall  time.Time        // only on the first look: when a tool last worked, by the log
 	queue     []serena.Task    // executions that run or wait
 	queued    bool             // queue is known
 	changed   bool             // something was done since the last probe
@@ -153,11 +152,6 @@ func (q question) put(ctx context.Context, c Dashboards) result {
 		}
 	}
 	r.count(ctx, c)
-	if q.first && (r.calls == nil || *r.calls > 0 || serena.IsToolCall(taskName(r.task))) {
-		if at, err := c.LastCall(ctx, r.port); err == nil {
-			r.lastCall = at
-		}
-	}
 	return r
 }
 
@@ -319,7 +313,7 @@ func (t *tracked) noteActivity(r result, now time.Time) {
 	case r.first && r.calls != nil && *r.calls == 0 && !isCall:
 		in.LastActivity = in.StartedAt // no call yet: it has been idle since it started
 	case r.first:
-		in.LastActivity = r.lastCall
+		in.LastActivity = serena.LastCall(r.records)
 	case isCall && t.lastTask != name, calls != nil && r.calls != nil && *r.calls > *calls:
 		in.LastActivity = now
 	}

@@ -186,14 +186,15 @@ func TestActivity(t *testing.T) {
 	n := func(calls int64) *int64 { return &calls }
 	call, own := &serena.Task{Name: "Task-2:FindSymbolTool"}, &serena.Task{Name: "Task-3:init_project_services"}
 	began, before, logged := start.Add(-time.Hour), start.Add(-time.Minute), start.Add(-time.Second)
+	log := []serena.Record{{At: logged, Thread: call.Name}, {At: start, Thread: own.Name}}
 	for _, c := range []struct {
 		name string
 		r    result
 		want time.Time
 	}{
 		{"first look, no call yet", result{first: true, tasked: true, task: own, calls: n(0)}, began},
-		{"first look, a call", result{first: true, tasked: true, task: call, calls: n(7), lastCall: logged}, logged},
-		{"first look, a call and then its own task", result{first: true, tasked: true, task: own, calls: n(7), lastCall: logged}, logged},
+		{"first look, a call", result{first: true, tasked: true, task: call, calls: n(7), records: log}, logged},
+		{"first look, a call and then its own task", result{first: true, tasked: true, task: own, calls: n(7), records: log}, logged},
 		{"first look, a call, but the log does not tell", result{first: true, tasked: true, task: call, calls: n(7)}, time.Time{}},
 		{"first look, nothing known", result{first: true}, time.Time{}},
 		{"nothing new", result{tasked: true, task: &serena.Task{Name: "Task-1:ListDirTool"}, calls: n(5)}, before},

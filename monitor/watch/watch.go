@@ -43,7 +43,6 @@ type Dashboards interface {
 	Queue(ctx context.Context, port int) ([]serena.Task, error)
 	Overview(ctx context.Context, port int) (*serena.Overview, error)
 	ToolCalls(ctx context.Context, port int) (int64, error)
-	LastCall(ctx context.Context, port int) (time.Time, error)
 	Records(ctx context.Context, port, from int) (records []serena.Record, next int, err error)
 }
 
