@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"lamplighter/monitor/process"
 )
 
 // tokenStatistics is TOKEN_STATISTICS of winnt.h.
@@ -22,28 +24,8 @@ type tokenStatistics struct {
 	ModifiedID         windows.LUID
 }
 
-// logonSession is the beginning of SECURITY_LOGON_SESSION_DATA of ntsecapi.h.
-type logonSession struct {
-	Size                  uint32
-	LogonID               windows.LUID
-	UserName              windows.NTUnicodeString
-	LogonDomain           windows.NTUnicodeString
-	AuthenticationPackage windows.NTUnicodeString
-	LogonType             uint32
-	Session               uint32
-	SID                   *windows.SID
-	LogonTime             int64 // FILETIME
-}
-
-var (
-	secur32                = windows.NewLazySystemDLL("secur32.dll")
-	lsaGetLogonSessionData = secur32.NewProc("LsaGetLogonSessionData")
-	lsaFreeReturnBuffer    = secur32.NewProc("LsaFreeReturnBuffer")
-)
-
 // loginID names the logon session: by a number that no other one of this boot
-// has, and by the time of the logon, since the numbers begin anew with each boot.
-// That time is written down once, whatever is done to the clock later.
+// has, and by the boot, since the numbers begin anew with each.
 func loginID() (string, error) {
 	var s tokenStatistics
 	var n uint32
@@ -51,27 +33,6 @@ func loginID() (string, error) {
 	if err != nil {
 		return "", os.NewSyscallError("GetTokenInformation", err)
 	}
-	at, err := logonTime(s.AuthenticationID)
-	if err != nil {
-		return "", err
-	}
-	return logonName(s.AuthenticationID, at), nil
-}
-
-func logonName(id windows.LUID, at int64) string {
-	return fmt.Sprintf("%x-%x-%x", uint32(id.HighPart), id.LowPart, uint64(at))
-}
-
-// logonTime is when a logon session of our user began, as FILETIME.
-func logonTime(id windows.LUID) (int64, error) {
-	if err := lsaGetLogonSessionData.Find(); err != nil {
-		return 0, err
-	}
-	var data *logonSession
-	status, _, _ := lsaGetLogonSessionData.Call(uintptr(unsafe.Pointer(&id)), uintptr(unsafe.Pointer(&data)))
-	if status != 0 {
-		return 0, os.NewSyscallError("LsaGetLogonSessionData", windows.NTStatus(status))
-	}
-	defer lsaFreeReturnBuffer.Call(uintptr(unsafe.Pointer(data)))
-	return data.LogonTime, nil
+	boot, err := process.BootID()
+	return fmt.Sprintf("%s-%x-%x", boot, uint32(s.AuthenticationID.HighPart), s.AuthenticationID.LowPart), err
 }
