@@ -22,8 +22,6 @@ type Snapshot struct {
 	// Recent are the last RecentEvents things that happened, newest first.
 	Recent []Event
 	Policy Policy
-	// Workspaces are those of jobs, oldest first.
-	Workspaces []Workspace
 }
 
 // Instance is the one with that identity, nil when there is none.

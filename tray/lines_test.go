@@ -119,12 +119,13 @@ func genMenu(t *rapid.T, label string) (menu, map[view.ID]bool) {
 	snap.Recent, snap.Policy = genEvents(t, snap.Instances), genPolicy(t)
 	monitor.Sort(snap.Instances)
 	snap.Warnings = rapid.SliceOfN(rapid.SampledFrom([]string{"w1", "w2"}), 0, 3).Draw(t, "warnings")
+	var workspaces []Workspace
 	for _, n := range rapid.SliceOfNDistinct(rapid.IntRange(0, 40), 0, 20, rapid.ID[int]).Draw(t, "workspaces") {
-		snap.Workspaces = append(snap.Workspaces, monitor.Workspace{ID: strconv.Itoa(n), Job: fmt.Sprint("job ", n)})
+		workspaces = append(workspaces, Workspace{ID: strconv.Itoa(n), Job: fmt.Sprint("job ", n)})
 	}
 	m := menuAt(snap, menuOptions{
 		Login:     loginState{Shown: rapid.Bool().Draw(t, "login"), On: rapid.Bool().Draw(t, "at login"), Can: rapid.Bool().Draw(t, "can")},
-		GivenBack: rapid.Uint64().Draw(t, "given back"),
+		GivenBack: rapid.Uint64().Draw(t, "given back"), Workspaces: workspaces,
 	})
 	return m, running(snap)
 }

@@ -37,6 +37,7 @@ type menuOptions struct {
 	// GivenSince; 0 for none.
 	GivenBack  uint64
 	GivenSince time.Time
+	Workspaces []Workspace // oldest first
 }
 
 // loginState is how start at login stands. The zero value is not shown.
@@ -74,7 +75,7 @@ func menuOf(snap *monitor.Snapshot, now time.Time, opts menuOptions) (menu, figu
 	m.add(padded(servers, listLines+1, line{})...)
 	m.add(givenUp(snap), separator, line{Key: "global", Title: "Open global dashboard", Action: openPage})
 	m.submenu(recentSubmenu(snap, now))
-	m.submenu(workspaceSubmenu(snap.Workspaces, now))
+	m.submenu(workspaceSubmenu(opts.Workspaces, now))
 	m.submenu(keepSubmenu(list, orders, now))
 	m.submenu(policySubmenu(snap.Policy, now))
 	m.add(line{Key: "given back", Title: given, Action: openPage})

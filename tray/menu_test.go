@@ -147,9 +147,9 @@ func TestMenuOf(t *testing.T) {
 	full.Recent = []monitor.Event{event(monitor.EventStarted, alpha, time.Minute, ""), event(monitor.EventStopped, serena(2, "old", 0, 0), time.Hour, "")}
 	full.Policy = monitor.Policy{Active: true, Idle: 1, Rules: rules()}
 	full.Warnings = []string{"settings:\x1b[2J line 3 is not understood", "b", "c"}
-	full.Workspaces = []monitor.Workspace{{ID: "w", Job: "notes", Project: "alpha", CreatedAt: noon}}
 	all := menuOptions{
 		Version: "1.2.3", Login: loginState{Shown: true, On: true, Can: true}, GivenBack: 1_000_000_000, GivenSince: noon,
+		Workspaces: []Workspace{{ID: "w", Job: "notes", Project: "alpha", CreatedAt: noon}},
 	}
 	for _, c := range []struct {
 		name string
@@ -160,6 +160,8 @@ func TestMenuOf(t *testing.T) {
 		{"before the first look", nil, all, `Looking for servers -> open global
 -
 Open global dashboard -> open global
+Workspaces: 1
+  notes · alpha · since 12:00 -> open global
 -
 [x] Start at login -> switch login
 About Lamplighter 1.2.3 (grey)

@@ -144,6 +144,9 @@ func (o *owner) menuOptions() menuOptions {
 	if o.opts.GivenBack != nil {
 		opts.GivenBack, opts.GivenSince = o.opts.GivenBack()
 	}
+	if o.opts.Workspaces != nil {
+		opts.Workspaces = o.opts.Workspaces()
+	}
 	return opts
 }
 

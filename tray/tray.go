@@ -42,8 +42,11 @@ type Options struct {
 	// since when. It is asked each time the menu is drawn, on one goroutine, and
 	// must not wait. The menu shows nothing for nil or 0.
 	GivenBack func() (bytes uint64, since time.Time)
-	Style     string // of the icon: "auto" (also when empty), "light" or "dark"
-	Version   string
+	// Workspaces are those of jobs, oldest first, asked in the same way. Who has others
+	// calls Tray.Redraw. The menu shows none for nil.
+	Workspaces func() []Workspace
+	Style      string // of the icon: "auto" (also when empty), "light" or "dark"
+	Version    string
 	// Tell is called, at most once and on any goroutine, with a sentence that
 	// the user should read when the icon cannot be seen.
 	Tell func(text string)

@@ -39,7 +39,8 @@ type background struct {
 	serenas *config.SerenaWatcher
 	layers  layers
 
-	ourSpaces *workspace.Manager // nil where nothing can be remembered
+	ourSpaces *workspace.Manager                    // nil where nothing can be remembered
+	spaces    atomic.Pointer[[]workspace.Workspace] // that there are now, for the menu
 
 	model    *watch.Watch
 	icon     *tray.Tray

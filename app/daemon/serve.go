@@ -126,13 +126,14 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	go b.exitInTime(ctx, stopped)
 
 	b.icon = tray.New(tray.Options{
-		Source:    b.model,
-		Orders:    desk,
-		AtLogin:   atLogin.AtLogin,
-		GivenBack: givenBack,
-		Style:     string(b.settings.TrayIcon),
-		Version:   b.Version,
-		Tell:      func(text string) { b.tell("%s", text) },
+		Source:     b.model,
+		Orders:     desk,
+		AtLogin:    atLogin.AtLogin,
+		GivenBack:  givenBack,
+		Workspaces: b.menuWorkspaces,
+		Style:      string(b.settings.TrayIcon),
+		Version:    b.Version,
+		Tell:       func(text string) { b.tell("%s", text) },
 	})
 	starting := newSupervisor(b.log, b.Limits.Parts)
 	b.sessions.addTo(starting)

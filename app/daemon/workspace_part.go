@@ -8,8 +8,8 @@ import (
 	"lamplighter/app/api"
 	"lamplighter/app/config"
 	"lamplighter/app/workspace"
-	"lamplighter/monitor"
 	"lamplighter/monitor/view"
+	"lamplighter/tray"
 )
 
 // WorkspaceOptions are those of the settings. by says who acts, in words.
@@ -48,7 +48,7 @@ func (b *background) configureWorkspaces(s config.Settings) {
 	}
 }
 
-// serveWorkspaces does what is due, and has the views show what there is.
+// serveWorkspaces does what is due, and has the menu show what there is.
 func (b *background) serveWorkspaces(m *workspace.Manager) func(context.Context) error {
 	return func(ctx context.Context) error {
 		views, cancel := m.Subscribe()
@@ -58,7 +58,8 @@ func (b *background) serveWorkspaces(m *workspace.Manager) func(context.Context)
 		for {
 			select {
 			case v := <-views:
-				b.model.SetWorkspaces(shownWorkspaces(v.Workspaces))
+				b.spaces.Store(&v.Workspaces)
+				b.icon.Redraw()
 			case err := <-ended:
 				return err
 			}
@@ -66,15 +67,14 @@ func (b *background) serveWorkspaces(m *workspace.Manager) func(context.Context)
 	}
 }
 
-// shownWorkspaces are workspaces as views show them.
-func shownWorkspaces(list []workspace.Workspace) []monitor.Workspace {
-	shown := make([]monitor.Workspace, len(list))
-	for i := range list {
-		w := &list[i]
-		shown[i] = monitor.Workspace{
-			ID: w.ID, Job: monitor.Clean(w.Job), Project: monitor.Clean(w.Project), SizeBytes: w.SizeBytes, CreatedAt: w.CreatedAt.UTC().Round(0),
-			EndsAt: view.Value(w.EndsAt).UTC().Round(0), Ends: monitor.Clean(w.Ends), Problem: monitor.Clean(w.Problem),
-		}
+// menuWorkspaces are the workspaces as the menu shows them.
+func (b *background) menuWorkspaces() []tray.Workspace {
+	var shown []tray.Workspace
+	for _, w := range view.Value(b.spaces.Load()) {
+		shown = append(shown, tray.Workspace{
+			ID: w.ID, Job: w.Job, Project: w.Project, SizeBytes: w.SizeBytes, CreatedAt: w.CreatedAt,
+			EndsAt: view.Value(w.EndsAt), Ends: w.Ends, Problem: w.Problem,
+		})
 	}
 	return shown
 }

@@ -19,8 +19,7 @@ const (
 // compare tells how much two snapshots differ, their number and time aside, and what the
 // policies say of them.
 func compare(a, b *monitor.Snapshot) change {
-	if !a.AwakeSince.Equal(b.AwakeSince) || !slices.Equal(a.Warnings, b.Warnings) || !slices.Equal(a.Recent, b.Recent) || len(a.Instances) != len(b.Instances) ||
-		!slices.Equal(a.Workspaces, b.Workspaces) {
+	if !a.AwakeSince.Equal(b.AwakeSince) || !slices.Equal(a.Warnings, b.Warnings) || !slices.Equal(a.Recent, b.Recent) || len(a.Instances) != len(b.Instances) {
 		return news
 	}
 	result := same

@@ -54,7 +54,6 @@ func TestCompare(t *testing.T) {
 		{"paused until later", func(s *monitor.Snapshot) { s.Policy.PausedUntil = new(due.Add(time.Hour)) }, news},
 		{"a switch", func(s *monitor.Snapshot) { s.Policy.Rules[0].On = false }, news},
 		{"how many are idle", func(s *monitor.Snapshot) { s.Policy.Idle = 1 }, news},
-		{"a workspace", func(s *monitor.Snapshot) { s.Workspaces = []monitor.Workspace{{ID: "x"}} }, news},
 		{"warning", func(s *monitor.Snapshot) { s.Warnings = []string{"x"} }, news},
 	} {
 		a, b := base(), base()

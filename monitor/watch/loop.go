@@ -35,7 +35,6 @@ type loop struct {
 	proofs     map[monitor.Identity]monitor.Proof     // see Watch.Restore; of those that were not found yet
 	shared     []monitor.Shared                       // see Watch.SetShared; never changed
 	warnings   []string
-	workspaces []monitor.Workspace
 	shownLast  map[string]monitor.Instance // by key, the running server of each as it was last
 	self       monitor.Identity
 	nextBurst  time.Time

@@ -144,13 +144,6 @@ func (w *Watch) SetWarnings(list []string) {
 	w.tell(func(_ context.Context, l *loop, _ time.Time) { l.warnings = list })
 }
 
-// SetWorkspaces replaces the workspaces that every snapshot carries. It is safe for
-// concurrent use.
-func (w *Watch) SetWorkspaces(list []monitor.Workspace) {
-	list = slices.Clone(list)
-	w.tell(func(_ context.Context, l *loop, _ time.Time) { l.workspaces = list })
-}
-
 // SetRules replaces the rules that servers other than Serena are recognised by.
 // What no rule knows any more leaves the model. It is safe for concurrent use.
 func (w *Watch) SetRules(r Rules) {
@@ -205,7 +198,7 @@ func (w *Watch) renew(l *loop) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.loop = newLoop(l.o, nil)
-	w.loop.told, w.loop.proofs, w.loop.shared, w.loop.warnings, w.loop.workspaces = l.told, l.proofs, l.shared, l.warnings, l.workspaces
+	w.loop.told, w.loop.proofs, w.loop.shared, w.loop.warnings = l.told, l.proofs, l.shared, l.warnings
 	for _, t := range l.tracked {
 		if a := t.launch; a != nil {
 			again := func(ctx context.Context, l *loop, now time.Time) { l.takeIn(ctx, *a, now) }
@@ -295,7 +288,7 @@ func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
 	}
 	before := w.Snapshot()
 	after := &monitor.Snapshot{
-		Seq: before.Seq + 1, At: now, Instances: w.happened.withoutEnded(l.instances(now)), Warnings: l.warnings, Workspaces: l.workspaces,
+		Seq: before.Seq + 1, At: now, Instances: w.happened.withoutEnded(l.instances(now)), Warnings: l.warnings,
 		AwakeSince: l.awakeSince,
 	}
 	for _, e := range w.newEvents(l, before, after) {
