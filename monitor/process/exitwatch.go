@@ -17,7 +17,7 @@ const exitPollEvery = 500 * time.Millisecond
 // be called again after a failure.
 type ExitWatch struct {
 	exits     chan monitor.Identity
-	woken     chan struct{} // something has ended, or is to be polled from now on
+	woken     monitor.Bell // something has ended, or is to be polled from now on
 	pollEvery time.Duration
 	alarm     *exitAlarm // nil when the system has none for us
 
@@ -37,7 +37,7 @@ func NewExitWatch() *ExitWatch {
 	return &ExitWatch{
 		alarm:     alarm,
 		exits:     make(chan monitor.Identity, 16),
-		woken:     make(chan struct{}, 1),
+		woken:     monitor.NewBell(),
 		pollEvery: exitPollEvery,
 		watched:   map[monitor.Identity]*watched{},
 	}
@@ -72,7 +72,7 @@ func (w *ExitWatch) Watch(id monitor.Identity) error {
 	p.alarms = w.alarm.add(p.handle) == nil
 	w.watched[id] = p
 	if !p.alarms {
-		w.wake()
+		w.woken.Ring()
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (w *ExitWatch) Forget(id monitor.Identity) {
 
 // Serve reports exits until ctx ends, and returns its error then.
 func (w *ExitWatch) Serve(ctx context.Context) error {
-	stop := w.alarm.start(w.wake)
+	stop := w.alarm.start(w.woken.Ring)
 	defer stop()
 	for {
 		ids, polling := w.look()
@@ -125,11 +125,4 @@ func (w *ExitWatch) look() (ids []monitor.Identity, polling bool) {
 		polling = polling || !p.alarms
 	}
 	return ids, polling
-}
-
-func (w *ExitWatch) wake() {
-	select {
-	case w.woken <- struct{}{}:
-	default:
-	}
 }
