@@ -6,11 +6,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
 	"lamplighter/app/api"
+	"lamplighter/app/config"
 )
 
 // The units that start us at login, and for the first client.
@@ -68,6 +70,20 @@ func ownBus(address, runtimeDir string) bool {
 // on it.
 func sessionVariables() []string {
 	return []string{"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_CURRENT_DESKTOP", "XDG_SESSION_TYPE"}
+}
+
+// handedOver reports whether the user's systemd, which only Linux has, has been told to
+// start us, or has done so before, so that this process is not needed. What the command
+// line says is for this process alone: the unit does not have it.
+func (p *Program) handedOver(ctx context.Context) bool {
+	if runtime.GOOS != "linux" || p.ConfigFile != "" || p.Flags != (config.Layer{}) {
+		return false
+	}
+	cgroups, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		cgroups = nil // then the variable has to tell
+	}
+	return p.handOver(ctx, startedAs{pid: os.Getpid(), execPID: p.Getenv("SYSTEMD_EXEC_PID"), cgroups: string(cgroups)}, p.Self)
 }
 
 // handOver has the user's systemd start program, which is ours, in this desktop,
@@ -169,15 +185,38 @@ func (p *Program) startService(ctx context.Context) error {
 	return err
 }
 
-// stopSocketUnit keeps the next client from starting us again, before the next
-// login or a start by hand. Starting the service starts the socket again.
-func (p *Program) stopSocketUnit(ctx context.Context) error {
+// StopSocket keeps the next client from starting us again, before the next login or a
+// start by hand. Starting the service starts the socket again.
+func (p *Program) StopSocket(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ManagerTime)
 	defer cancel()
-	if !p.unitKnown(ctx, SocketUnit) {
+	if runtime.GOOS != "linux" || !p.unitKnown(ctx, SocketUnit) {
 		return nil
 	}
 	_, err := p.Asked(ctx, ManagerTime, "systemctl", "--user", "stop", SocketUnit)
+	return err
+}
+
+// takeSocket has the user's systemd listen for clients no more where it does so at our
+// share socket, which it has not passed, and its service does not run: it would start a
+// second one of us for the first client, and nobody would serve that. The socket of
+// another path is not in the way.
+//
+// Source: systemctl(1), and the states of sockets in socket-util of systemd:
+// "listening" without the service, "running" with it.
+func (p *Program) takeSocket(ctx context.Context) error {
+	path := p.Places().ShareSocket
+	if runtime.GOOS != "linux" || path == "" || path != InDir(p.Base.RuntimeDir, "lamplighter", "share.sock") {
+		return nil
+	}
+	if _, err := os.Lstat(path); err != nil {
+		return nil
+	}
+	state, err := p.Asked(ctx, ManagerTime, "systemctl", "--user", "show", "--property=SubState", "--value", SocketUnit)
+	if err != nil || state != "listening" {
+		return nil // there is no systemd, or nothing in the way
+	}
+	_, err = p.Asked(ctx, ManagerTime, "systemctl", "--user", "stop", SocketUnit)
 	return err
 }
 

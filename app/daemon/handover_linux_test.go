@@ -12,7 +12,33 @@ import (
 
 	"lamplighter/app/daemon/daemontest"
 	"lamplighter/app/socket"
+	"lamplighter/monitor"
 )
+
+// Where the unit is there it is stopped, and nothing is run where it is not.
+func TestStopSocket(t *testing.T) {
+	for name, test := range map[string]struct {
+		answers map[string]string
+		changed []string
+		fails   bool
+	}{
+		"there":      {map[string]string{askSocket: "loaded", stopSocket: ""}, []string{stopSocket}, false},
+		"not there":  {map[string]string{askSocket: "not-found"}, nil, false},
+		"no systemd": {nil, nil, false},
+		"does not":   {map[string]string{askSocket: "loaded", stopSocket: "!Access \x1b[31mdenied"}, []string{stopSocket}, true},
+	} {
+		d := newDesktop(t)
+		system := &daemontest.System{Answers: test.answers}
+		d.Command = system.Run
+		err := d.StopSocket(t.Context())
+		if (err != nil) != test.fails || !slices.Equal(system.Changed(), test.changed) {
+			t.Errorf("%s: %v, ran %q", name, err, system.Ran)
+		}
+		if err != nil && strings.ContainsFunc(err.Error(), monitor.Unprintable) {
+			t.Errorf("%s: %q", name, err)
+		}
+	}
+}
 
 // The word of the user stops the socket, too; a restart leaves it.
 func TestQuitStopsTheSocket(t *testing.T) {

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"lamplighter/app/daemon/daemontest"
@@ -111,31 +110,6 @@ func TestOwnBus(t *testing.T) {
 	}
 	if ownBus("unix:path=/tmp/x", "") {
 		t.Error("where no bus is known, it is another one")
-	}
-}
-
-// Where the unit is there it is stopped, and nothing is run where it is not.
-func TestStopSocketUnit(t *testing.T) {
-	for name, test := range map[string]struct {
-		answers map[string]string
-		changed []string
-		fails   bool
-	}{
-		"there":      {map[string]string{askSocket: "loaded", stopSocket: ""}, []string{stopSocket}, false},
-		"not there":  {map[string]string{askSocket: "not-found"}, nil, false},
-		"no systemd": {nil, nil, false},
-		"does not":   {map[string]string{askSocket: "loaded", stopSocket: "!Access \x1b[31mdenied"}, []string{stopSocket}, true},
-	} {
-		d := newDesktop(t)
-		system := &daemontest.System{Answers: test.answers}
-		d.Command = system.Run
-		err := d.stopSocketUnit(t.Context())
-		if (err != nil) != test.fails || !slices.Equal(system.Changed(), test.changed) {
-			t.Errorf("%s: %v, ran %q", name, err, system.Ran)
-		}
-		if err != nil && strings.ContainsFunc(err.Error(), monitor.Unprintable) {
-			t.Errorf("%s: %q", name, err)
-		}
 	}
 }
 

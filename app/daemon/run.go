@@ -237,7 +237,7 @@ func (b *background) claimSocket(ctx context.Context) {
 	if b.passed != nil {
 		return
 	}
-	if err := b.listenOurselves(ctx); err != nil {
+	if err := b.takeSocket(ctx); err != nil {
 		b.log.Warn("clients cannot share servers until the socket unit is stopped", "error", err)
 	}
 }
