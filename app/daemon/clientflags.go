@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,19 +16,18 @@ import (
 
 // layerFlag is a setting of a layer, as a flag of run and of connect.
 type layerFlag struct {
-	name  string
-	said  func(config.Layer) (value string, ok bool)
-	adopt func(into *config.Layer, from config.Layer)
-	holds func(held) any             // what is done of it
-	means func(held) (change string) // what that is from now on, a part of a sentence
+	name, usage string
+	alone       string                           // what it is set to without a value, "" when it needs one
+	of          func(*config.Layer) layerSetting // the setting, as text; "" where the layer says nothing
+	holds       func(held) any                   // what is done of it
+	means       func(held) (change string)       // what that is from now on, a part of a sentence
 }
 
 // layerFlags are all of them, in the order of the help.
 var layerFlags = [...]layerFlag{
 	{
-		"web-dashboard-global",
-		func(l config.Layer) (string, bool) { return said(l.WebDashboardGlobal, strconv.FormatBool) },
-		func(into *config.Layer, from config.Layer) { into.WebDashboardGlobal = from.WebDashboardGlobal },
+		"web-dashboard-global", "serve the global dashboard; =false does not", "true",
+		func(l *config.Layer) layerSetting { return switchOf(&l.WebDashboardGlobal) },
 		func(h held) any { return h.dashboard.On },
 		func(h held) string {
 			if h.dashboard.On {
@@ -37,11 +37,8 @@ var layerFlags = [...]layerFlag{
 		},
 	},
 	{
-		"web-dashboard-global-open-on-launch",
-		func(l config.Layer) (string, bool) { return said(l.WebDashboardGlobalOpenOnLaunch, strconv.FormatBool) },
-		func(into *config.Layer, from config.Layer) {
-			into.WebDashboardGlobalOpenOnLaunch = from.WebDashboardGlobalOpenOnLaunch
-		},
+		"web-dashboard-global-open-on-launch", "open it with the first server after login", "true",
+		func(l *config.Layer) layerSetting { return switchOf(&l.WebDashboardGlobalOpenOnLaunch) },
 		func(h held) any { return h.dashboard.OpenOnLaunch },
 		func(h held) string {
 			if h.dashboard.OpenOnLaunch {
@@ -51,11 +48,11 @@ var layerFlags = [...]layerFlag{
 		},
 	},
 	{
-		"web-dashboard-global-port",
-		func(l config.Layer) (string, bool) {
-			return said(l.WebDashboardGlobalPort, func(p config.Port) string { return strconv.Itoa(int(p)) })
+		"web-dashboard-global-port", "serve it on this `PORT` of 127.0.0.1 (default: " + strconv.Itoa(config.DefaultPort) + ")", "",
+		func(l *config.Layer) layerSetting {
+			inDigits := func(p config.Port) string { return strconv.Itoa(int(p)) }
+			return layerValue[config.Port]{&l.WebDashboardGlobalPort, "int", (*config.Port).UnmarshalText, inDigits}
 		},
-		func(into *config.Layer, from config.Layer) { into.WebDashboardGlobalPort = from.WebDashboardGlobalPort },
 		func(h held) any { return h.dashboard.Port },
 		func(h held) string {
 			if h.dashboard.On {
@@ -65,19 +62,54 @@ var layerFlags = [...]layerFlag{
 		},
 	},
 	{
-		"idle-shutdown-minutes",
-		func(l config.Layer) (string, bool) { return said(l.IdleShutdownMinutes, minutesInDigits) },
-		func(into *config.Layer, from config.Layer) { into.IdleShutdownMinutes = from.IdleShutdownMinutes },
+		"idle-shutdown-minutes", "end servers that nobody has called for so many `MINUTES` (default: none)", "",
+		func(l *config.Layer) layerSetting {
+			return layerValue[config.Minutes]{&l.IdleShutdownMinutes, "minutes", (*config.Minutes).UnmarshalText, minutesInDigits}
+		},
 		func(h held) any { return h.policies.IdleAfter },
 		func(held) string { return "this is when idle servers are ended now" },
 	},
 }
 
-func said[T any](value *T, words func(T) string) (string, bool) {
-	if value == nil {
-		return "", false
+// layerSetting is a setting that may not be said, as the value of a flag.
+type layerSetting interface {
+	pflag.Value
+	take(from layerSetting) // of another layer
+}
+
+// layerValue is one of a type.
+type layerValue[T any] struct {
+	into  **T
+	kind  string
+	read  func(value *T, text []byte) error
+	write func(T) string
+}
+
+func (v layerValue[T]) Set(text string) error {
+	value := new(T)
+	err := v.read(value, []byte(text))
+	if err == nil {
+		*v.into = value
 	}
-	return words(*value), true
+	return err
+}
+
+func (v layerValue[T]) String() string {
+	if *v.into == nil {
+		return ""
+	}
+	return v.write(**v.into)
+}
+
+func (v layerValue[T]) Type() string { return v.kind }
+
+func (v layerValue[T]) take(from layerSetting) { *v.into = *from.(layerValue[T]).into }
+
+func switchOf(into **bool) layerSetting {
+	return layerValue[bool]{into, "bool", func(value *bool, text []byte) (err error) {
+		*value, err = ParseSwitch(string(text))
+		return err
+	}, strconv.FormatBool}
 }
 
 // minutesInDigits is how minutes are written in a setting.
@@ -92,7 +124,7 @@ func minutesInDigits(m config.Minutes) string {
 func ArgumentsOf(l config.Layer) []string {
 	var list []string
 	for _, f := range layerFlags {
-		if value, ok := f.said(l); ok {
+		if value := f.of(&l).String(); value != "" {
 			list = append(list, "--"+f.name+"="+value)
 		}
 	}
@@ -136,29 +168,10 @@ func notUsed(flag, why string) string {
 
 // AddLayerFlags adds those flags that are a layer of the settings.
 func AddLayerFlags(flags *pflag.FlagSet, into *config.Layer) {
-	flags.VarPF(switchFlag{&into.WebDashboardGlobal}, "web-dashboard-global", "",
-		"serve the global dashboard; =false does not").NoOptDefVal = "true"
-	flags.VarPF(switchFlag{&into.WebDashboardGlobalOpenOnLaunch}, "web-dashboard-global-open-on-launch", "",
-		"open it with the first server after login").NoOptDefVal = "true"
-	flags.Var(portFlag{&into.WebDashboardGlobalPort}, "web-dashboard-global-port",
-		"serve it on this `PORT` of 127.0.0.1 (default: "+strconv.Itoa(config.DefaultPort)+")")
-	flags.Var(minutesFlag{&into.IdleShutdownMinutes}, "idle-shutdown-minutes",
-		"end servers that nobody has called for so many `MINUTES` (default: none)")
-}
-
-// switchFlag is a flag that is true, false or not said.
-type switchFlag struct{ into **bool }
-
-func (f switchFlag) Set(text string) error {
-	v, err := ParseSwitch(text)
-	if err == nil {
-		*f.into = &v
+	for _, f := range layerFlags {
+		flags.VarPF(f.of(into), f.name, "", f.usage).NoOptDefVal = f.alone
 	}
-	return err
 }
-
-func (f switchFlag) String() string { return "" }
-func (f switchFlag) Type() string   { return "bool" }
 
 // ParseSwitch reads what a flag that is true or false is set to.
 func ParseSwitch(text string) (bool, error) {
@@ -168,36 +181,6 @@ func ParseSwitch(text string) (bool, error) {
 	}
 	return v, nil
 }
-
-// portFlag is a port that may not be said.
-type portFlag struct{ into **config.Port }
-
-func (f portFlag) Set(text string) error {
-	var v config.Port
-	err := v.UnmarshalText([]byte(text))
-	if err == nil {
-		*f.into = &v
-	}
-	return err
-}
-
-func (f portFlag) String() string { return "" }
-func (f portFlag) Type() string   { return "int" }
-
-// minutesFlag is a time that may not be said.
-type minutesFlag struct{ into **config.Minutes }
-
-func (f minutesFlag) Set(text string) error {
-	var v config.Minutes
-	err := v.UnmarshalText([]byte(text))
-	if err == nil {
-		*f.into = &v
-	}
-	return err
-}
-
-func (f minutesFlag) String() string { return "" }
-func (f minutesFlag) Type() string   { return "minutes" }
 
 // join makes what a client said count where neither the command line nor an
 // earlier client has said something: the first wins. It returns a sentence for
@@ -209,17 +192,12 @@ func (l *layers) join(said config.Layer, holds func(held)) (news, warnings []str
 	before := l.held()
 	var adopted []layerFlag
 	for _, f := range layerFlags {
-		value, ok := f.said(said)
-		if !ok {
-			continue
-		}
-		runs, taken := f.said(l.flags)
-		if !taken {
-			runs, taken = f.said(l.clients)
-		}
+		value := f.of(&said).String()
+		runs := cmp.Or(f.of(&l.flags).String(), f.of(&l.clients).String())
 		switch {
-		case !taken:
-			f.adopt(&l.clients, said)
+		case value == "":
+		case runs == "":
+			f.of(&l.clients).take(f.of(&said))
 			adopted = append(adopted, f)
 		case runs != value:
 			warnings = append(warnings, fmt.Sprintf("--%s=%s is not used: this lamplighter runs with %s; the first wins", f.name, value, runs))
@@ -230,8 +208,8 @@ func (l *layers) join(said config.Layer, holds func(held)) (news, warnings []str
 	}
 	after := l.held()
 	for _, f := range adopted {
-		if value, _ := f.said(said); f.holds(before) != f.holds(after) {
-			news = append(news, fmt.Sprintf("--%s=%s: %s; it counts until lamplighter ends", f.name, value, f.means(after)))
+		if f.holds(before) != f.holds(after) {
+			news = append(news, fmt.Sprintf("--%s=%s: %s; it counts until lamplighter ends", f.name, f.of(&said), f.means(after)))
 		}
 	}
 	holds(after)

@@ -136,15 +136,13 @@ func TestManyClientsAtOnce(t *testing.T) {
 
 func TestMinutesFlag(t *testing.T) {
 	for text, want := range map[string]time.Duration{"30": 30 * time.Minute, "0.05": 3 * time.Second, "none": 0} {
-		var got *config.Minutes
-		if err := (minutesFlag{&got}).Set(text); err != nil || got == nil || time.Duration(*got) != want {
-			t.Errorf("%s: %v, %v", text, got, err)
+		if l, problems := readClientFlags([]string{"--idle-shutdown-minutes", text}); len(problems) > 0 || time.Duration(*l.IdleShutdownMinutes) != want {
+			t.Errorf("%s: %v, %q", text, l.IdleShutdownMinutes, problems)
 		}
 	}
 	for _, text := range []string{"", "0", "-1", "soon", "null", "1e3"} {
-		var got *config.Minutes
-		if err := (minutesFlag{&got}).Set(text); err == nil || got != nil {
-			t.Errorf("%q counts as %v", text, got)
+		if l, problems := readClientFlags([]string{"--idle-shutdown-minutes", text}); len(problems) != 1 || l.IdleShutdownMinutes != nil {
+			t.Errorf("%q counts as %v", text, l.IdleShutdownMinutes)
 		}
 	}
 }
