@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ const forWorkspace = "the end of its workspace"
 // has are ended like any instance, unless they are at work or pinned.
 type ourServers struct {
 	sessions  api.SessionManager
-	instances func() *monitor.Snapshot // nil: none are known
+	instances func() *monitor.Snapshot
 	stop      api.Stopper
 }
 
@@ -47,19 +48,7 @@ func (o ourServers) On(_ context.Context, dir string, own int) (workspace.Starte
 }
 
 func (o ourServers) on(dir string, own int) serversOn {
-	var sessions []sessionOn
-	for _, s := range o.sessions.List() {
-		one := sessionOn{id: s.ID, path: s.ProjectPath, ending: s.State == session.StateEnding}
-		if s.AskedBy != nil {
-			one.asker = *s.AskedBy
-		}
-		sessions = append(sessions, one)
-	}
-	var snapshot *monitor.Snapshot
-	if o.instances != nil {
-		snapshot = o.instances()
-	}
-	return judgeServers(sessions, snapshot, onDirectory(dir), own, hasGone)
+	return judgeServers(o.sessions.List(), o.instances(), dir, own)
 }
 
 // End ends the idle ones of them.
@@ -135,18 +124,15 @@ func theirServersOn(ctx context.Context, client *api.Client, dir string, own int
 	if err != nil {
 		return serversOn{}, err
 	}
-	var sessions []sessionOn
+	var sessions []session.Session
 	for _, s := range list.Sessions {
-		one := sessionOn{path: s.ProjectPath, ending: s.State == session.StateEnding}
-		if s.SessionID != nil {
-			one.id = *s.SessionID
-		}
+		one := session.Session{ID: view.Value(s.SessionID), State: s.State, ProjectPath: s.ProjectPath}
 		if s.AskedBy != nil {
-			one.asker = monitor.Client{Identity: monitor.Identity{PID: s.AskedBy.PID}, Name: s.AskedBy.Name}
+			one.AskedBy = &monitor.Client{Identity: monitor.Identity{PID: s.AskedBy.PID}, Name: s.AskedBy.Name}
 		}
 		sessions = append(sessions, one)
 	}
-	return judgeServers(sessions, view.Decode(wire.Instances, time.Now()), onDirectory(dir), own, hasGone), nil
+	return judgeServers(sessions, view.Decode(wire.Instances, time.Now()), dir, own), nil
 }
 
 // End has the background process end the idle ones of them.
@@ -183,14 +169,6 @@ func (t TheirServers) End(ctx context.Context, dir string, own int) error {
 
 func noServer(err error) error { return fmt.Errorf("%w: %w", workspace.ErrNoServer, err) }
 
-// sessionOn is what is to be known of a session.
-type sessionOn struct {
-	id     int // 0 while it starts
-	path   string
-	ending bool
-	asker  monitor.Client // zero when that is not known; its Start may be 0
-}
-
 // serversOn is what there is on a directory, and what of it can be ended.
 type serversOn struct {
 	started  workspace.Started
@@ -200,27 +178,27 @@ type serversOn struct {
 
 // judgeServers tells which servers on a directory nobody needs any more: the
 // session of its workspace, own, or all with AnySession, those for which whoever
-// asked has gone, and shared servers without a client.
-func judgeServers(sessions []sessionOn, snapshot *monitor.Snapshot, on func(path string) bool, own int, gone func(monitor.Identity) bool) serversOn {
+// asked has gone, and shared servers without a client. Of who asked the Start may not be
+// known.
+func judgeServers(sessions []session.Session, snapshot *monitor.Snapshot, dir string, own int) serversOn {
 	var found serversOn
+	on := onDirectory(dir)
 	for _, s := range sessions {
-		if !on(s.path) {
+		if !on(s.ProjectPath) {
 			continue
 		}
-		mine := own == workspace.AnySession || s.id == own
+		asker := view.Value(s.AskedBy)
+		mine := own == workspace.AnySession || s.ID == own
 		switch {
-		case s.id == 0:
-			found.started.Used = append(found.started.Used, workspace.User{PID: s.asker.PID, Name: nameOr(s.asker.Name, "somebody"), How: "has asked for a server on it, which starts"})
-		case mine, s.ending, s.asker.PID > 0 && gone(s.asker.Identity):
-			found.sessions = append(found.sessions, s.id)
-			found.started.Idle = append(found.started.Idle, s.id)
+		case s.ID == 0:
+			found.started.Used = append(found.started.Used, workspace.User{PID: asker.PID, Name: cmp.Or(asker.Name, "somebody"), How: "has asked for a server on it, which starts"})
+		case mine, s.State == session.StateEnding, asker.PID > 0 && hasGone(asker.Identity):
+			found.sessions = append(found.sessions, s.ID)
+			found.started.Idle = append(found.started.Idle, s.ID)
 		default:
-			how := fmt.Sprintf("is a session that %s has asked for; `lamplighter session release %d` ends it", nameOr(s.asker.Name, "somebody"), s.id)
-			found.started.Used = append(found.started.Used, workspace.User{PID: s.id, Name: "a server", How: how})
+			how := fmt.Sprintf("is a session that %s has asked for; `lamplighter session release %d` ends it", cmp.Or(asker.Name, "somebody"), s.ID)
+			found.started.Used = append(found.started.Used, workspace.User{PID: s.ID, Name: "a server", How: how})
 		}
-	}
-	if snapshot == nil {
-		return found
 	}
 	for _, in := range snapshot.Instances {
 		if in.State == monitor.StateParked || !in.IsShared() || !on(in.ProjectRoot) {
@@ -231,17 +209,10 @@ func judgeServers(sessions []sessionOn, snapshot *monitor.Snapshot, on func(path
 			found.started.Idle = append(found.started.Idle, in.Identity.PID)
 			continue
 		}
-		how := "is shared by " + nameOr(in.Sharing.Clients[0].Name, "a client")
+		how := "is shared by " + cmp.Or(in.Sharing.Clients[0].Name, "a client")
 		found.started.Used = append(found.started.Used, workspace.User{PID: in.Identity.PID, Name: in.Label(), How: how})
 	}
 	return found
-}
-
-func nameOr(name, otherwise string) string {
-	if name == "" {
-		return otherwise
-	}
-	return name
 }
 
 // hasGone reports whether a process has ended for sure. Without a Start it is
