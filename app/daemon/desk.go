@@ -1,10 +1,9 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"time"
 
 	"lamplighter/app/api"
 	"lamplighter/app/notify"
@@ -16,46 +15,51 @@ import (
 // desk does what tray and control socket ask the background process for. Its
 // calls wait until the browser has been started (browserTime at most).
 type desk struct {
-	source   interface{ Snapshot() *monitor.Snapshot }
-	web      webPage // nil: there is no global dashboard
-	open     func(url string) error
-	stop     api.Stopper
-	again    api.Restarter
-	ask      func(n notify.Notification, chosen func(key string)) bool // false: nobody can be asked so
-	pins     api.Pinner
-	policies api.Policies
-	login    func(on bool)
-	setIdle  func(after time.Duration, attached bool) error
-	quit     func()
-	log      *slog.Logger
+	parts api.Parts
+	web   webPage // nil: there is no global dashboard
+	open  func(url string) error
+	ask   func(n notify.Notification, chosen func(key string)) bool // false: nobody can be asked so
+	login func(on bool)
+	quit  func()
 }
 
 // Do carries out an order of the menu, which reads what came of it from snapshots.
-func (d *desk) Do(o view.Order) {
+func (d *desk) Do(o view.Order) { d.note(o, d.carryOut(o)) }
+
+// note logs why an order was not carried out.
+func (d *desk) note(o view.Order, err error) {
+	if err != nil {
+		d.parts.Log.Warn("an order of the menu was not carried out", "order", o.Verb, "id", o.ID, "error", err)
+	}
+}
+
+func (d *desk) carryOut(o view.Order) error {
 	switch o.Verb {
 	case view.OpenPage:
-		d.OpenGlobal()
+		_, err := d.Show()
+		return err
 	case view.StopAll:
-		d.StopAll(policy.What(o.What))
+		d.stopAll(policy.What(o.What))
 	case view.Pause:
-		d.said(d.policies.Pause(o.Until, byMenu))
+		return d.parts.Policies.Pause(o.Until, byMenu)
 	case view.Resume:
-		d.said(d.policies.Resume(byMenu))
+		return d.parts.Policies.Resume(byMenu)
 	case view.Switch:
-		d.said(d.policies.Switch(policy.Rule(o.What), o.On, byMenu))
+		return d.parts.Policies.Switch(policy.Rule(o.What), o.On, byMenu)
 	case view.SetIdle:
-		d.said(d.setIdle(o.After, o.On))
+		return d.parts.SetIdle(o.After, o.On)
 	case view.Login:
 		d.login(o.On)
 	case view.Quit:
 		d.quit()
 	default:
-		if in := d.find(o.Ref); in != nil {
-			d.about(in, o)
-		} else {
-			d.log.Info("an order of the menu was not carried out: the server has ended meanwhile", "order", o.Verb, "id", o.ID)
+		in := d.find(o.Ref)
+		if in == nil {
+			return errors.New("the server has ended meanwhile")
 		}
+		return d.about(in, o)
 	}
+	return nil
 }
 
 // find is the server that a Ref names, nil when it has ended.
@@ -64,32 +68,26 @@ func (d *desk) find(r view.Ref) *monitor.Instance {
 	if err != nil || r.Host != "" {
 		return nil
 	}
-	return d.source.Snapshot().Instance(id)
+	return d.parts.Source.Snapshot().Instance(id)
 }
 
 // about carries out an order about one server.
-func (d *desk) about(in *monitor.Instance, o view.Order) {
+func (d *desk) about(in *monitor.Instance, o view.Order) error {
 	switch o.Verb {
 	case view.Open:
-		if _, err := d.show(in); err != nil {
-			d.log.Warn("a dashboard was not opened", "instance", in.Label(), "error", err)
-		}
+		_, err := d.show(in)
+		return err
 	case view.Stop:
-		d.stopAsked(in)
+		return d.stopAsked(in, o)
 	case view.Restart:
-		d.restart(in)
+		_, err := d.parts.Restarter.Restart(context.Background(), in, false, func(ctx context.Context) error { return d.end(ctx, in, nil) })
+		return err
 	case view.Keep:
-		d.said(d.policies.Keep(*in, keepTime, byMenu))
+		return d.parts.Policies.Keep(*in, keepTime, byMenu)
 	case view.Pin:
-		d.said(d.pins.Pin(*in, o.On, byMenu))
+		return d.parts.Pins.Pin(*in, o.On, byMenu)
 	}
-}
-
-// OpenGlobal opens the global dashboard, as Show does.
-func (d *desk) OpenGlobal() {
-	if _, err := d.Show(); err != nil {
-		d.log.Warn("no dashboard was opened", "error", err)
-	}
+	return nil
 }
 
 // Show opens the global dashboard or, while that is not served, the dashboard
@@ -99,7 +97,7 @@ func (d *desk) Show() (string, error) {
 	if address := d.page(""); address != "" {
 		return WithoutToken(address), d.open(address)
 	}
-	in := Newest(d.source.Snapshot())
+	in := Newest(d.parts.Source.Snapshot())
 	if in == nil {
 		return "", ErrNoInstance
 	}

@@ -82,7 +82,7 @@ func (d *desktop) serveBackground(t *testing.T, m *daemontest.Model) {
 	server := api.NewServer(api.Options{
 		Path: d.Places().ControlSocket, LockHeld: true, Log: log,
 		Handler: api.Handler(api.Parts{
-			Source: m, Show: &desk{source: m, web: d.web(), open: d.Open, log: log}, Stop: d.background, Version: "1.2.3", Log: log,
+			Source: m, Show: &desk{parts: api.Parts{Source: m, Log: log}, web: d.web(), open: d.Open}, Stop: d.background, Version: "1.2.3", Log: log,
 			Address: func() string { return d.address }, Sessions: d.sessions,
 		}),
 	})

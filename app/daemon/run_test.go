@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter/app/api"
 	"lamplighter/app/apptest"
 	"lamplighter/app/config"
 	"lamplighter/app/daemon/daemontest"
@@ -30,10 +31,12 @@ func TestDesk(t *testing.T) {
 	var log apptest.Buffer
 	quit := false
 	d := &desk{
-		source: &daemontest.Model{Current: &monitor.Snapshot{Instances: []monitor.Instance{daemontest.SerenaAt(1, 24282, "a"), daemontest.SerenaAt(2, 24283, "b"), bare}}},
-		open:   func(url string) error { opened = append(opened, url); return nil },
-		quit:   func() { quit = true },
-		log:    slog.New(slog.NewTextHandler(&log, nil)),
+		parts: api.Parts{
+			Source: &daemontest.Model{Current: &monitor.Snapshot{Instances: []monitor.Instance{daemontest.SerenaAt(1, 24282, "a"), daemontest.SerenaAt(2, 24283, "b"), bare}}},
+			Log:    slog.New(slog.NewTextHandler(&log, nil)),
+		},
+		open: func(url string) error { opened = append(opened, url); return nil },
+		quit: func() { quit = true },
 	}
 	const url = "http://127.0.0.1:1/dashboard/index.html"
 	if got, err := d.Show(); got != url || err != nil {
@@ -50,7 +53,7 @@ func TestDesk(t *testing.T) {
 	if d.Do(view.Order{Verb: view.Quit}); !quit {
 		t.Error("Quit does not quit")
 	}
-	d.source = &daemontest.Model{Current: &monitor.Snapshot{}}
+	d.parts.Source = &daemontest.Model{Current: &monitor.Snapshot{}}
 	if got, err := d.Show(); got != "" || !errors.Is(err, ErrNoInstance) {
 		t.Errorf("Show without instances: %q, %v", got, err)
 	}
@@ -63,10 +66,12 @@ func TestDeskWithThePage(t *testing.T) {
 	bare.DashboardURL = ""
 	var opened []string
 	d := &desk{
-		source: &daemontest.Model{Current: &monitor.Snapshot{Instances: []monitor.Instance{daemontest.SerenaAt(1, 24282, "a"), bare}}},
-		web:    &fakePage{url: pageURL, token: "x", watched: true},
-		open:   func(url string) error { opened = append(opened, url); return nil },
-		log:    slog.New(slog.DiscardHandler),
+		parts: api.Parts{
+			Source: &daemontest.Model{Current: &monitor.Snapshot{Instances: []monitor.Instance{daemontest.SerenaAt(1, 24282, "a"), bare}}},
+			Log:    slog.New(slog.DiscardHandler),
+		},
+		web:  &fakePage{url: pageURL, token: "x", watched: true},
+		open: func(url string) error { opened = append(opened, url); return nil },
 	}
 	if got, err := d.Show(); got != pageURL || err != nil {
 		t.Errorf("Show: %q, %v", got, err)
@@ -78,12 +83,12 @@ func TestDeskWithThePage(t *testing.T) {
 	if !slices.Equal(opened, want) {
 		t.Errorf("opened %q, want %q", opened, want)
 	}
-	d.source = &daemontest.Model{Current: &monitor.Snapshot{}}
+	d.parts.Source = &daemontest.Model{Current: &monitor.Snapshot{}}
 	if got, err := d.Show(); got != pageURL || err != nil {
 		t.Errorf("Show without instances: %q, %v", got, err)
 	}
 	opened, d.web = nil, &fakePage{}
-	d.source = &daemontest.Model{Current: &monitor.Snapshot{Instances: []monitor.Instance{daemontest.SerenaAt(1, 24282, "a")}}}
+	d.parts.Source = &daemontest.Model{Current: &monitor.Snapshot{Instances: []monitor.Instance{daemontest.SerenaAt(1, 24282, "a")}}}
 	if got, err := d.Show(); got == pageURL || err != nil || len(opened) != 1 {
 		t.Errorf("Show while it is not served: %q, %v, opened %q", got, err, opened)
 	}
@@ -239,7 +244,10 @@ func TestLifecycle(t *testing.T) {
 func TestMenuStopsAll(t *testing.T) {
 	for what, want := range map[string]string{"idle": "1-10", "orphans": "6-60"} {
 		ladder := &daemontest.Ladder{}
-		d := &desk{source: &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: daemontest.Watched()}}, policies: daemontest.Selecting{}, stop: ladder, log: slog.New(slog.DiscardHandler)}
+		d := &desk{parts: api.Parts{
+			Source:   &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: daemontest.Watched()}},
+			Policies: daemontest.Selecting{}, Stop: ladder, Log: slog.New(slog.DiscardHandler),
+		}}
 		d.Do(view.Order{Verb: view.StopAll, What: what})
 		if got := strings.Join(ladder.IDs, " "); got != want {
 			t.Fatalf("%s: ended %q", what, got)
@@ -277,8 +285,10 @@ func TestStopInTheMenuAsks(t *testing.T) {
 	} {
 		ladder, opened := &daemontest.Ladder{}, 0
 		d := &desk{
-			source: &daemontest.Model{Current: &monitor.Snapshot{Instances: []monitor.Instance{held, free}}}, stop: ladder,
-			open: func(string) error { opened++; return nil }, log: slog.New(slog.DiscardHandler),
+			parts: api.Parts{
+				Source: &daemontest.Model{Current: &monitor.Snapshot{Instances: []monitor.Instance{held, free}}}, Stop: ladder, Log: slog.New(slog.DiscardHandler),
+			},
+			open: func(string) error { opened++; return nil },
 			ask: func(n notify.Notification, chosen func(string)) bool {
 				switch {
 				case !c.notifies:

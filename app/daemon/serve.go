@@ -19,6 +19,7 @@ import (
 	"lamplighter/monitor/rules"
 	"lamplighter/monitor/serena"
 	"lamplighter/monitor/stop"
+	"lamplighter/monitor/view"
 	"lamplighter/monitor/watch"
 	"lamplighter/tray"
 )
@@ -78,15 +79,13 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 		quit()
 	})()
 	again := restarter{b.sharing.broker, b.record}
-	desk := &desk{
-		source: b.model, open: b.Open, stop: orders, again: again, ask: policing.announce, pins: pins, policies: policing.engine,
-		quit: func() { b.quitByUser(ctx, quit) }, log: b.log, setIdle: b.setIdle,
-	}
+	desk := &desk{open: b.Open, ask: policing.announce, quit: func() { b.quitByUser(ctx, quit) }}
 	parts := api.Parts{
 		Source: b.model, Show: desk, SetIdle: b.setIdle, AddRule: b.addRule, RestartLanguageServer: languages.Restart, Stop: orders, Restarter: again, Events: log, Pins: pins, Policies: policing.engine, Record: b.record, GivenBack: givenBack,
 		Version: b.Version, Log: b.log, Sessions: b.sessions.manager, Setup: b.setupPart(), Quit: b.ending(ctx, quit), Limits: b.Limits.API,
 	}
-	atLogin, welcome := b.startLogin(policing.announce), b.startWelcome(policing.announce, desk.OpenGlobal)
+	desk.parts = parts
+	atLogin, welcome := b.startLogin(policing.announce), b.startWelcome(policing.announce, func() { desk.Do(view.Order{Verb: view.OpenPage}) })
 	parts.Login, parts.Welcome = atLogin, welcome
 	desk.login = atLogin.SetAtLogin
 	add("welcome", welcome.Serve)
