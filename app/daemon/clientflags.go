@@ -206,13 +206,12 @@ func (l *layers) join(said config.Layer, holds func(held)) (news, warnings []str
 	if len(adopted) == 0 {
 		return nil, warnings
 	}
-	after := l.held()
+	after := l.tell(holds)
 	for _, f := range adopted {
 		if f.holds(before) != f.holds(after) {
 			news = append(news, fmt.Sprintf("--%s=%s: %s; it counts until lamplighter ends", f.name, f.of(&said), f.means(after)))
 		}
 	}
-	holds(after)
 	return news, warnings
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lamplighter/app/api"
@@ -19,9 +20,9 @@ import (
 
 // dashboard adds the parts of the global dashboard, and returns the routes that
 // its port and the control socket share.
-func (b *background) dashboard(add func(name string, serve func(context.Context) error), parts api.Parts) http.Handler {
+func (b *background) dashboard(parts api.Parts) http.Handler {
 	b.recorder = dashboard.NewRecorder(dashboard.RecorderOptions{Source: parts.Source})
-	add("history", b.recorder.Serve)
+	b.add("history", b.recorder.Serve)
 	parts.Page = dashboard.Page()
 	parts.Proxy = dashboard.NewProxy(dashboard.ProxyOptions{Log: b.log, Limits: b.Limits.Dashboard})
 	parts.Recorder = b.recorder
@@ -36,11 +37,12 @@ func (b *background) dashboard(add func(name string, serve func(context.Context)
 		Limits:  b.Limits.API,
 		Warn:    func(sentences ...string) { b.notices.set(aboutDashboard, sentences...) },
 	})
-	add("global dashboard", b.web.Serve)
-	b.opener = newOpener(b.web, b.Open, newLoginMark(b.Base.RuntimeDir, b.places.StateDir), b.Pause, b.log)
-	add("opening the global dashboard", b.opener.Serve)
-	add("greeting", b.greet)
-	b.serveSessions(add, bodies.Handler(api.SessionHandler(parts)))
+	b.add("global dashboard", b.web.Serve)
+	settings := func() config.Dashboard { return b.layers.now.Load().dashboard }
+	b.opener = newOpener(b.web, settings, b.Open, newLoginMark(b.Base.RuntimeDir, b.places.StateDir), b.Pause, b.log)
+	b.add("opening the global dashboard", b.opener.Serve)
+	b.add("greeting", b.greet)
+	b.serveSessions(bodies.Handler(api.SessionHandler(parts)))
 	b.layers.change(func(*layers) {}, b.holds)
 	return handler
 }
@@ -55,15 +57,17 @@ type layers struct {
 	// lost says that at the start our file could not be used, so that nobody knows
 	// what the user wants to be spared.
 	lost bool
+	over time.Duration        // replaces the time until a server is parked; 0: nothing does
+	now  atomic.Pointer[held] // what holds, for whoever asks when it is needed
 }
 
 // held is what holds of what the layers say.
 type held struct {
 	dashboard     config.Dashboard
 	sessions      config.Sessions
+	sharing       config.Sharing
 	policies      policy.Rules
 	notifications bool
-	ours          config.Settings // what only our file says
 }
 
 // change changes what is said, and tells what holds then, one change after the
@@ -72,7 +76,15 @@ func (l *layers) change(how func(*layers), holds func(held)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	how(l)
-	holds(l.held())
+	l.tell(holds)
+}
+
+// tell tells what holds from now on; l.mu is held.
+func (l *layers) tell(holds func(held)) held {
+	now := l.held()
+	l.now.Store(&now)
+	holds(now)
+	return now
 }
 
 // held is what holds; l.mu is held.
@@ -83,7 +95,7 @@ func (l *layers) held() held {
 		rules = sparing(rules)
 	}
 	return held{
-		dashboard: config.Layers(said...), sessions: l.ours.Sessions(), policies: rules, notifications: l.ours.Notifications(), ours: l.ours,
+		dashboard: config.Layers(said...), sessions: l.ours.Sessions(), sharing: l.ours.Sharing(l.over), policies: rules, notifications: l.ours.Notifications(),
 	}
 }
 
@@ -93,15 +105,14 @@ func sparing(r policy.Rules) policy.Rules {
 	return r
 }
 
-// holds makes what holds count.
+// holds makes what holds count with the parts that do not ask for it.
 func (b *background) holds(h held) {
-	b.opener.set(h.dashboard)
-	b.sessions.holds.Store(&h.sessions)
-	b.sharing.hold(h.ours)
+	b.sharing.broker.Reconsider()
+	b.sharing.changed.Ring()
 	port := h.sessions.PortBeside(h.dashboard)
 	b.web.Set(h.dashboard.On, h.dashboard.Port) // first: the other one tells where it is
 	b.sessions.web.Set(port != 0, port)
-	b.policing.Load().hold(h.policies, h.notifications)
+	b.engine.SetRules(h.policies)
 }
 
 // setIdle writes the idle rule into our settings file, and has it count at once.

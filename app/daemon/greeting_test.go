@@ -28,10 +28,8 @@ func TestGreetOnATerminalAlone(t *testing.T) {
 			if test.served {
 				page.url, page.token = pageURL, "x"
 			}
-			b := &background{Program: d.Program, opener: newOpener(page, nil, loginMark{}, d.Pause, nil)}
-			if !test.served {
-				b.opener.set(config.Dashboard{})
-			}
+			settings := func() config.Dashboard { return config.Dashboard{On: test.served} }
+			b := &background{Program: d.Program, opener: newOpener(page, settings, nil, loginMark{}, d.Pause, nil)}
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				ended := make(chan error, 1)

@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"lamplighter/app/config"
@@ -23,30 +22,25 @@ type webPage interface {
 // its page. Both together do so once per login at most, and never while a page
 // is open. Make one with newOpener.
 type opener struct {
-	web  webPage
-	open func(url string) error
-	mark interface {
+	web      webPage
+	settings func() config.Dashboard // that hold now
+	open     func(url string) error
+	mark     interface {
 		claim() (first bool, err error)
 	}
 	pause func(ctx context.Context, d time.Duration) error
 	log   *slog.Logger
 
-	settings atomic.Pointer[config.Dashboard]
 	appeared monitor.Bell // a server has appeared
 	asked    chan int     // holds the port of one that asks for its page
 }
 
-func newOpener(web webPage, open func(string) error, mark loginMark, pause func(context.Context, time.Duration) error, log *slog.Logger) *opener {
-	o := &opener{
-		web: web, open: open, mark: mark, pause: pause, log: log,
+func newOpener(web webPage, settings func() config.Dashboard, open func(string) error, mark loginMark, pause func(context.Context, time.Duration) error, log *slog.Logger) *opener {
+	return &opener{
+		web: web, settings: settings, open: open, mark: mark, pause: pause, log: log,
 		appeared: monitor.NewBell(), asked: make(chan int, 1),
 	}
-	o.set(config.Layers())
-	return o
 }
-
-// set takes settings over, at any time.
-func (o *opener) set(d config.Dashboard) { o.settings.Store(&d) }
 
 // happened takes note of an event. It never waits.
 func (o *opener) happened(e monitor.Event) {
@@ -81,7 +75,7 @@ func (o *opener) Serve(ctx context.Context) error {
 
 // launch opens the page for a server that has appeared.
 func (o *opener) launch(ctx context.Context) {
-	if d := o.settings.Load(); d.On && d.OpenOnLaunch && o.served(ctx) {
+	if d := o.settings(); d.On && d.OpenOnLaunch && o.served(ctx) {
 		o.once(ctx, "the first server since login")
 	}
 }
@@ -111,7 +105,7 @@ func (o *opener) served(ctx context.Context) bool {
 		if o.web.URL() != "" {
 			return true
 		}
-		if !o.settings.Load().On || o.pause(ctx, servedPoll) != nil {
+		if !o.settings().On || o.pause(ctx, servedPoll) != nil {
 			return false
 		}
 	}

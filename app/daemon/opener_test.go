@@ -74,9 +74,8 @@ func newOpening(t *testing.T, web webPage, d config.Dashboard, mark *fakeMark) *
 		return o.err
 	}
 	nothing := func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
-	o.opener = newOpener(web, open, loginMark{}, nothing, slog.New(slog.NewTextHandler(&o.log, nil)))
+	o.opener = newOpener(web, func() config.Dashboard { return d }, open, loginMark{}, nothing, slog.New(slog.NewTextHandler(&o.log, nil)))
 	o.mark = mark
-	o.set(d)
 	return o
 }
 

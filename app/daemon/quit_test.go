@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"lamplighter/app/apptest"
-	"lamplighter/app/config"
 	"lamplighter/app/launch"
 	"lamplighter/app/share"
 	"lamplighter/monitor"
@@ -67,7 +66,6 @@ func lending(t *testing.T, servers ...share.Server) (b *background, out *apptest
 	t.Helper()
 	d := newDesktop(t)
 	b = &background{Program: d.Program, log: slog.New(slog.DiscardHandler), sharing: &sharing{changed: monitor.NewBell()}}
-	b.sharing.hold(config.Default())
 	b.sharing.broker = share.New(share.Options{
 		Launch: heldServers(servers), Log: b.log,
 		Idle:   func() time.Duration { return time.Hour },

@@ -14,10 +14,13 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/thejerf/suture/v4"
 
 	"lamplighter/app/api"
 	"lamplighter/app/config"
 	"lamplighter/app/dashboard"
+	"lamplighter/app/notify"
+	"lamplighter/app/policies"
 	"lamplighter/app/socket"
 	"lamplighter/app/workspace"
 	"lamplighter/monitor"
@@ -49,8 +52,11 @@ type background struct {
 	opener   *opener
 	sessions *sessions
 	sharing  *sharing
-	passed   socket.Listener          // the share socket, where whoever started us has made it; nil: we do
-	policing atomic.Pointer[policing] // the model asks it for plans
+	passed   socket.Listener // the share socket, where whoever started us has made it; nil: we do
+	engine   *policies.Engine
+	notifier *notify.Notifier
+
+	supervisor *suture.Supervisor // of all parts but those that start servers
 }
 
 // Run is the background process. It returns when it is told to end, or at once
@@ -114,6 +120,11 @@ func (p *Program) Run(ctx context.Context) error {
 	case err != nil:
 		b.warn(aboutLock, "%v; going on, but a second lamplighter would not notice this one", err)
 	}
+	over, overErr := config.IdleShutdown(b.Getenv)
+	if overErr != nil {
+		b.warn(aboutIdleShutdown, "%v", overErr)
+	}
+	b.layers.change(func(l *layers) { l.over = over }, func(held) {}) // before there are parts
 	b.log.Info("started", "version", p.Version, "pid", os.Getpid())
 	defer b.log.Info("stopped")
 	return b.serve(ctx, lock != nil)

@@ -30,8 +30,7 @@ import (
 func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	ctx, quit := context.WithCancel(context.WithoutCancel(ordered))
 	defer quit()
-	supervisor := newSupervisor(b.log, b.Limits.Parts)
-	add := func(name string, serve func(context.Context) error) { supervisor.Add(service{name, serve}) }
+	b.supervisor = newSupervisor(b.log, b.Limits.Parts)
 
 	log := lifecycle{dir: b.places.StateDir}
 	record := func(monitor.Event) {}
@@ -40,17 +39,17 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	if b.places.StateDir != "" {
 		writer := events.New(b.places.StateDir, b.log)
 		record, flush, givenBack = writer.Append, writer.Flush, writer.GivenBack
-		add("lifecycle log", writer.Serve)
+		b.add("lifecycle log", writer.Serve)
 	}
 
 	store := OpenPins(b.places.StateDir, b.log)
 	b.model = watch.New(watch.Options{
-		Log: b.log, Rules: rules.New(b.settings.Servers), Pins: store, Settings: b.ClientSettings(), Plan: b.plan, Limits: b.Limits.Watch, SerenaHome: b.places.SerenaHome,
+		Log: b.log, Rules: rules.New(b.settings.Servers), Pins: store, Settings: b.ClientSettings(), Plan: func(s *monitor.Snapshot) time.Time { return b.engine.Plan(s) }, Limits: b.Limits.Watch, SerenaHome: b.places.SerenaHome,
 		Record: func(e monitor.Event) { record(e); b.recorder.Note(e); b.opener.happened(e) },
 	})
 	if seen := openProofs(b.places.StateDir, b.log); seen != nil {
 		seen.restore(b.model.Restore)
-		add("proofs", eachSnapshot(b.model, seen.note))
+		b.add("proofs", eachSnapshot(b.model, seen.note))
 	}
 	pins := pinner{store, b.model, &b.notices}
 	if err := pins.unknown(); err != nil {
@@ -60,11 +59,10 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 
 	orders := newOrders(ctx, NewLadder(b.Limits.Stop, b.log, b.record, func() Matcher { return b.model.Rules() }, store, pins.unknown))
 	languages := &languageServers{stop.New(stop.Options{Log: b.log, Limits: b.Limits.Stop}), b.record}
-	policing := b.startPolicies(orders, lockHeld)
-	policing.add(add)
+	b.startPolicies(orders, lockHeld)
 	b.startSessions(ctx)
 	b.startSharing(pins.unknown, orders)
-	add("servers that hang", b.followHangs())
+	b.add("servers that hang", b.followHangs())
 	// Looked at while the clients are there still, and said when all else is done:
 	// whoever does not read, or has gone, must not hold the end up or cut it short.
 	last := make(chan string, 1)
@@ -79,42 +77,42 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 		quit()
 	})()
 	again := restarter{b.sharing.broker, b.record}
-	desk := &desk{open: b.Open, ask: policing.announce, quit: func() { b.quitByUser(ctx, quit) }}
+	desk := &desk{open: b.Open, ask: b.announce, quit: func() { b.quitByUser(ctx, quit) }}
 	parts := api.Parts{
-		Source: b.model, Show: desk, SetIdle: b.setIdle, AddRule: b.addRule, RestartLanguageServer: languages.Restart, Stop: orders, Restarter: again, Events: log, Pins: pins, Policies: policing.engine, Record: b.record, GivenBack: givenBack,
+		Source: b.model, Show: desk, SetIdle: b.setIdle, AddRule: b.addRule, RestartLanguageServer: languages.Restart, Stop: orders, Restarter: again, Events: log, Pins: pins, Policies: b.engine, Record: b.record, GivenBack: givenBack,
 		Version: b.Version, Log: b.log, Sessions: b.sessions.manager, Setup: b.setupPart(), Quit: b.ending(ctx, quit), Limits: b.Limits.API,
 	}
 	desk.parts = parts
-	atLogin, welcome := b.startLogin(policing.announce), b.startWelcome(policing.announce, func() { desk.Do(view.Order{Verb: view.OpenPage}) })
+	atLogin, welcome := b.startLogin(b.announce), b.startWelcome(func() { desk.Do(view.Order{Verb: view.OpenPage}) })
 	parts.Login, parts.Welcome = atLogin, welcome
 	desk.login = atLogin.SetAtLogin
-	add("welcome", welcome.Serve)
+	b.add("welcome", welcome.Serve)
 	if spaces := b.startWorkspaces(orders, workspace.Chronicle{Flush: flush, Written: log.Events}); spaces != nil {
 		parts.Workspaces = spaces
-		add("workspaces", b.serveWorkspaces(spaces))
+		b.add("workspaces", b.serveWorkspaces(spaces))
 	}
 	web := b.webShare()
-	add("MCP over HTTP", web.Serve)
+	b.add("MCP over HTTP", web.Serve)
 	parts.MCP = web
-	handler := b.dashboard(add, parts)
+	handler := b.dashboard(parts)
 	desk.web = b.web
-	add("watch", b.model.Serve)
-	b.addSources(add, parts)
-	add("settings", b.watchSettings(b.ours.Serve))
-	add("settings of Serena", b.watchSettings(b.serenas.Serve))
+	b.add("watch", b.model.Serve)
+	b.addSources(parts)
+	b.add("settings", b.watchSettings(b.ours.Serve))
+	b.add("settings of Serena", b.watchSettings(b.serenas.Serve))
 
 	control := api.NewServer(api.Options{Path: b.places.ControlSocket, LockHeld: lockHeld, Handler: handler, Log: b.log, Limits: b.Limits.API})
 	if err := control.Open(); err != nil {
 		b.warn(aboutControl, "%v; going on without it, so that status and open look for themselves", err)
 	} else {
-		add("control socket", control.Serve)
+		b.add("control socket", control.Serve)
 	}
 
-	add("share socket", b.serveShare(lockHeld))
+	b.add("share socket", b.serveShare(lockHeld))
 	unseen := make(chan struct{})
 	isUnseen := sync.OnceFunc(func() { close(unseen) })
 	if b.passed != nil {
-		add("ending when unused", b.endUnused(unseen, quit))
+		b.add("ending when unused", b.endUnused(unseen, quit))
 		if !DesktopIn(runtime.GOOS, b.Getenv) {
 			isUnseen() // the tray may have a bus, and nobody who looks
 		}
@@ -139,7 +137,7 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	starting.Add(service{"shared servers", b.sharing.broker.Serve})
 	starting.Add(service{"what can be shared", b.sharing.asker.Serve})
 	launching := starting.ServeBackground(ctx)
-	ended := supervisor.ServeBackground(ctx)
+	ended := b.supervisor.ServeBackground(ctx)
 	err := b.serveTray(ctx)
 	isUnseen()
 	if errors.Is(err, tray.ErrBusLost) {
@@ -176,8 +174,13 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	return nil
 }
 
+// add adds a part under a name for the log.
+func (b *background) add(name string, serve func(context.Context) error) {
+	b.supervisor.Add(service{name, serve})
+}
+
 // addSources adds what tells the model of servers besides its own looking.
-func (b *background) addSources(add func(name string, serve func(context.Context) error), parts api.Parts) {
+func (b *background) addSources(parts api.Parts) {
 	limits := b.Limits.API
 	limits.Retry = cmp.Or(limits.Retry, time.Minute) // servers that find nobody there are found by looking
 	registrations := api.NewWeb(api.WebOptions{
@@ -188,12 +191,12 @@ func (b *background) addSources(add func(name string, serve func(context.Context
 		Instead: func() string { return "Serena servers cannot register there, and are found by looking" },
 	})
 	registrations.Set(true, serena.TrayPort)
-	add("tray protocol", registrations.Serve)
+	b.add("tray protocol", registrations.Serve)
 
 	if b.places.SerenaHome == "" {
 		return
 	}
-	add("registry", registry.NewMirror(registry.Options{
+	b.add("registry", registry.NewMirror(registry.Options{
 		Dir:       b.places.SerenaHome,
 		Subscribe: b.model.Subscribe,
 		Found:     func(pid, port int) { b.model.Hint(watch.Hint{PID: pid, Port: port}) },

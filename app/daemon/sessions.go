@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"sync/atomic"
 
 	"github.com/thejerf/suture/v4"
 
@@ -19,17 +18,20 @@ import (
 // sessions are the parts that start servers for clients that ask for one: what
 // starts them, who manages them, and the port where they are asked for.
 type sessions struct {
+	settings func() config.Sessions // that hold now
 	finder   *launch.Finder
 	launcher *launch.Launcher
 	manager  *session.Manager
 	web      *api.Web
-	holds    atomic.Pointer[config.Sessions] // what the settings say now
 }
 
 // startSessions makes the parts. Where nothing can be started, that is said, and
 // the routes answer with the reason.
 func (b *background) startSessions(ctx context.Context) {
-	s := &sessions{finder: launch.NewFinder(launch.FinderOptions{Home: b.Base.Home, StateDir: b.places.StateDir, Log: b.log, Limits: b.Limits.Launch})}
+	s := &sessions{
+		settings: func() config.Sessions { return b.layers.now.Load().sessions },
+		finder:   launch.NewFinder(launch.FinderOptions{Home: b.Base.Home, StateDir: b.places.StateDir, Log: b.log, Limits: b.Limits.Launch}),
+	}
 	b.sessions = s
 	s.launcher = launch.New(launch.Options{
 		StateDir: b.places.StateDir, SerenaHome: b.places.SerenaHome, Finder: s.finder, Log: b.log, Limits: b.Limits.Launch,
@@ -38,21 +40,19 @@ func (b *background) startSessions(ctx context.Context) {
 	})
 	_ = s.launcher.Open(ctx) // which warns
 	s.manager = session.New(session.Options{
-		Start: session.With(s.launcher), Limit: func() int { return s.holds.Load().Limit }, Spec: s.spec, Log: b.log,
+		Start: session.With(s.launcher), Limit: func() int { return s.settings().Limit }, Spec: s.spec, Log: b.log,
 	})
-	holds := b.settings.Sessions()
-	s.holds.Store(&holds)
 }
 
 // serveSessions adds the port of their own.
-func (b *background) serveSessions(add func(name string, serve func(context.Context) error), handler http.Handler) {
+func (b *background) serveSessions(handler http.Handler) {
 	b.sessions.web = api.NewWeb(api.WebOptions{
 		Handler: handler, Log: b.log, Like: b.web, Limits: b.Limits.API,
 		Warn:   func(sentences ...string) { b.notices.set(aboutSessionPort, sentences...) },
 		Serves: "the session manager", Root: "/",
 		Instead: func() string { return askedAt(b.web.URL()) },
 	})
-	add("session manager", b.sessions.web.Serve)
+	b.add("session manager", b.sessions.web.Serve)
 }
 
 // askedAt says where sessions are asked for while they have no port of their own.
@@ -68,7 +68,7 @@ func askedAt(page string) string {
 
 // spec says how the server of that name is started; "" is the usual one.
 func (s *sessions) spec(project, server string) (launch.Spec, error) {
-	holds := s.holds.Load()
+	holds := s.settings()
 	if server == "" {
 		server = holds.Server
 	}
@@ -89,7 +89,7 @@ func (s *sessions) spec(project, server string) (launch.Spec, error) {
 
 // usualSerena is how the settings have Serena started.
 func (s *sessions) usualSerena() launch.Template {
-	serena := s.holds.Load().Serena
+	serena := s.settings().Serena
 	return launch.Template{
 		Name: monitor.KindSerena, Command: serena.Command, Arguments: serena.Arguments, Transport: string(serena.Transport),
 	}

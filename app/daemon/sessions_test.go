@@ -16,8 +16,7 @@ import (
 func TestSessionSpec(t *testing.T) {
 	holds := config.Default().Sessions()
 	holds.Templates = []config.Template{{Name: "acme", Command: config.Command{"acme", "{port}"}, Transport: config.SSE, Path: "/sse", Directory: "{project}", Env: config.Environment{"A": "b"}}}
-	var s sessions
-	s.holds.Store(&holds)
+	s := sessions{settings: func() config.Sessions { return holds }}
 	serena, err := s.spec("/p", "")
 	if got := serena.Template; err != nil || got.Name != monitor.KindSerena || got.Command != nil || len(got.Arguments) != 4 || got.Transport != launch.StreamableHTTP || serena.Limit != 10*time.Second {
 		t.Errorf("%+v, %v", serena, err)

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"lamplighter/app/api"
@@ -26,9 +25,7 @@ type sharing struct {
 	broker *share.Broker
 	server *proxy.Server // of the share socket
 
-	over    time.Duration                  // replaces the time until a server is parked; 0: nothing does
-	holds   atomic.Pointer[config.Sharing] // what the settings say now
-	changed monitor.Bell                   // rings when something else is shared, or other settings hold
+	changed monitor.Bell // rings when something else is shared, or other settings hold
 }
 
 // sharedStart is what a shared server gets to start at least. Its clients have
@@ -41,20 +38,15 @@ const sharedStart = time.Minute
 func (b *background) startSharing(unknownPins func() error, orders api.Stopper) {
 	s := &sharing{changed: monitor.NewBell()}
 	b.sharing = s
-	over, err := config.IdleShutdown(b.Getenv)
-	if err != nil {
-		b.warn(aboutIdleShutdown, "%v", err)
-	}
-	s.over = over
-	s.hold(b.settings)
+	settings := func() config.Sharing { return b.layers.now.Load().sharing } // that hold now
 	s.asker = share.NewPlanner(share.PlannerOptions{
 		Finder: b.sessions.finder, Environment: b.sessions.finder.Environment, OthersLoggedIn: share.LoggedIn,
-		Allowed: func() bool { return s.holds.Load().WithOtherUsers },
+		Allowed: func() bool { return settings().WithOtherUsers },
 	})
 	s.broker = share.New(share.Options{
 		Launch: share.With(b.sessions.launcher),
-		Idle:   func() time.Duration { return s.holds.Load().ParkAfter },
-		Limit:  func() time.Duration { return max(b.sessions.holds.Load().StartLimit, sharedStart) },
+		Idle:   func() time.Duration { return settings().ParkAfter },
+		Limit:  func() time.Duration { return max(b.sessions.settings().StartLimit, sharedStart) },
 		// Beside the socket, so that whoever serves that has the same ones.
 		LockDir: keyLocks(b.places),
 		Spare: func(id monitor.Identity) string {
@@ -70,7 +62,7 @@ func (b *background) startSharing(unknownPins func() error, orders api.Stopper) 
 			s.changed.Ring()
 		},
 		Quiet:     b.quietSince,
-		HangLimit: func() time.Duration { return s.holds.Load().HangLimit },
+		HangLimit: func() time.Duration { return settings().HangLimit },
 		EndHung: func(ctx context.Context, server share.Server) error {
 			return endHung(ctx, b.model.Snapshot(), server.Identity(), orders)
 		},
@@ -109,16 +101,6 @@ func (b *background) serveShare(lockHeld bool) func(context.Context) error {
 			}
 		}
 	}
-}
-
-// hold makes settings count.
-func (s *sharing) hold(settings config.Settings) {
-	holds := settings.Sharing(s.over)
-	s.holds.Store(&holds)
-	if s.broker != nil { // nil before the first settings hold
-		s.broker.Reconsider()
-	}
-	s.changed.Ring()
 }
 
 // keyLocks is the directory for the locks that keep two lamplighters from starting
@@ -346,7 +328,7 @@ func (u unused) wait(ctx context.Context) bool {
 func (b *background) endUnused(unseen <-chan struct{}, quit func()) func(context.Context) error {
 	s := b.sharing
 	u := unused{
-		limit: func() time.Duration { return s.holds.Load().ParkAfter },
+		limit: func() time.Duration { return b.layers.now.Load().sharing.ParkAfter },
 		idle:  s.broker.Idle, changed: s.changed,
 		// What a client will share may be looked for longer than that.
 		live: func() bool { return b.sessions.live() || s.server.Attends() },

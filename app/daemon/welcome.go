@@ -37,8 +37,8 @@ type welcome struct {
 }
 
 // startWelcome makes the part.
-func (b *background) startWelcome(announce func(n notify.Notification, chosen func(key string)) bool, open func()) *welcome {
-	return &welcome{dir: b.places.StateDir, installed: b.Installer().Installed, source: b.model, show: announce, open: open, log: b.log}
+func (b *background) startWelcome(open func()) *welcome {
+	return &welcome{dir: b.places.StateDir, installed: b.Installer().Installed, source: b.model, show: b.announce, open: open, log: b.log}
 }
 
 // Welcome reports whether the page is to welcome the user, and how the program was
