@@ -76,7 +76,7 @@ func (o *opener) Serve(ctx context.Context) error {
 // launch opens the page for a server that has appeared.
 func (o *opener) launch(ctx context.Context) {
 	if d := o.settings(); d.On && d.OpenOnLaunch && o.served(ctx) {
-		o.once(ctx, "the first server since login")
+		o.once("the first server since login")
 	}
 }
 
@@ -84,10 +84,10 @@ func (o *opener) launch(ctx context.Context) {
 // page is not served.
 func (o *opener) view(ctx context.Context, port int) {
 	if o.served(ctx) {
-		o.once(ctx, "a server asks for its page")
+		o.once("a server asks for its page")
 		return
 	}
-	if err := o.browse(ctx, serena.DashboardURL(port)); err != nil {
+	if err := o.open(serena.DashboardURL(port)); err != nil {
 		o.log.Warn("a dashboard was not opened", "port", port, "error", err)
 	}
 }
@@ -115,7 +115,7 @@ func (o *opener) served(ctx context.Context) bool {
 // once opens the page unless that was done in this login. The mark is written
 // first, so that whatever fails afterwards does not open it again and again;
 // a page that is open already uses it up.
-func (o *opener) once(ctx context.Context, why string) {
+func (o *opener) once(why string) {
 	first, err := o.mark.claim()
 	switch {
 	case err != nil:
@@ -124,21 +124,9 @@ func (o *opener) once(ctx context.Context, why string) {
 	case !first || o.web.Watched():
 		return
 	}
-	if err := o.browse(ctx, o.web.OpenURL("")); err != nil {
+	if err := o.open(o.web.OpenURL("")); err != nil {
 		o.log.Warn("the global dashboard was not opened", "address", o.web.URL(), "error", err)
 		return
 	}
 	o.log.Info("opened the global dashboard", "address", o.web.URL(), "why", why)
-}
-
-// browse opens an address. The end of ctx does not wait for a slow browser.
-func (o *opener) browse(ctx context.Context, address string) error {
-	ended := make(chan error, 1)
-	go func() { ended <- o.open(address) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -18,30 +18,23 @@ type proofs struct {
 	file  statefile.File[savedProofs]
 	boot  string
 	log   *slog.Logger
-	saved map[string]savedProof // what the file holds
+	saved map[string]monitor.Proof // what the file holds
 }
 
 // savedProofs is what proofs.json holds.
 type savedProofs struct {
-	Boot   string                `json:"boot"`
-	Proofs map[string]savedProof `json:"proofs"` // by the id of the instance
+	Boot   string                   `json:"boot"`
+	Proofs map[string]monitor.Proof `json:"proofs"` // by the id of the instance
 }
 
-// savedProof is what is remembered of a server: who started it, by what entry, and its
-// ends of the conversation. Since when it is alone or idle is not: an instant from a file
-// would let a step of the clock shorten a grace period.
-type savedProof struct {
-	Client *monitor.Client
-	Pipe   *monitor.Pipe  `json:",omitzero"`
-	Entry  *monitor.Entry `json:",omitzero"`
-}
-
-// proofOf is what is to be remembered of an instance; false means nothing.
-func proofOf(in *monitor.Instance) (savedProof, bool) {
+// proofOf is what is to be remembered of an instance: who started it, by what entry, and its
+// ends of the conversation; false means nothing. Since when it is alone or idle is not: an
+// instant from a file would let a step of the clock shorten a grace period.
+func proofOf(in *monitor.Instance) (monitor.Proof, bool) {
 	if in.Managed || !in.Recognised || in.State == monitor.StateParked || in.Client == nil {
-		return savedProof{}, false
+		return monitor.Proof{}, false
 	}
-	p := savedProof{Client: in.Client, Entry: in.Entry}
+	p := monitor.Proof{Client: in.Client, Entry: in.Entry}
 	if in.Evidence.Pipe != (monitor.Pipe{}) {
 		p.Pipe = &in.Evidence.Pipe
 	}
@@ -82,7 +75,7 @@ func (p *proofs) restore(tell func(monitor.Identity, monitor.Proof)) {
 
 // note writes what has changed. A server that has ended needs no proof any more.
 func (p *proofs) note(s *monitor.Snapshot) {
-	now := make(map[string]savedProof)
+	now := make(map[string]monitor.Proof)
 	for i := range s.Instances {
 		if proof, ok := proofOf(&s.Instances[i]); ok {
 			now[s.Instances[i].ID()] = proof

@@ -90,31 +90,17 @@ func (w *welcome) mark(name string) error {
 // Serve tells a user on the desktop, once after installing, that Lamplighter runs,
 // as soon as it has looked for servers.
 func (w *welcome) Serve(ctx context.Context) error {
-	if w.how() != "" && w.first(greetedFile) && w.first(welcomedFile) {
-		snap, err := firstSnapshot(ctx, w.source)
-		if err != nil {
-			return err
-		}
-		w.greet(snap)
+	if w.how() == "" || !w.first(greetedFile) || !w.first(welcomedFile) {
+		<-ctx.Done()
+		return ctx.Err()
 	}
-	<-ctx.Done()
-	return ctx.Err()
-}
-
-// firstSnapshot waits for a snapshot that somebody has taken.
-func firstSnapshot(ctx context.Context, source monitor.Source) (*monitor.Snapshot, error) {
-	snapshots, cancel := source.Subscribe()
-	defer cancel()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case snap := <-snapshots:
-			if snap.Seq > 0 {
-				return snap, nil
-			}
+	greeted := false
+	return eachSnapshot(w.source, func(s *monitor.Snapshot) {
+		if !greeted {
+			greeted = true
+			w.greet(s)
 		}
-	}
+	})(ctx)
 }
 
 // keyOpen is the button that opens the page.
