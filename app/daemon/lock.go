@@ -34,31 +34,24 @@ func (e lockedError) Unwrap() error { return errLocked }
 // process, however that ends. The error Is errLocked, or says why there is no
 // lock; one that comes with a lock says why it is not at its first place.
 func TakeLock(places config.Places, stateUsable bool) (*flock.Flock, error) {
-	var failed []error
+	var failed error
 	for _, place := range lockPlaces(places, stateUsable) {
 		lock, err := place.try()
 		switch {
 		case errors.Is(err, errLocked):
 			return nil, err
-		case err == nil && len(failed) > 0:
-			return lock, lockError(failed)
 		case err == nil:
-			return lock, nil
+			return lock, failed
+		case failed == nil:
+			failed = fmt.Errorf("the single-instance lock cannot be taken: %w", err)
+		default:
+			failed = fmt.Errorf("%w; %w", failed, err)
 		}
-		failed = append(failed, err)
 	}
-	if len(failed) == 0 {
-		failed = append(failed, errors.New("there is no place for it"))
+	if failed == nil {
+		failed = errors.New("the single-instance lock cannot be taken: there is no place for it")
 	}
-	return nil, lockError(failed)
-}
-
-func lockError(failed []error) error {
-	err := failed[0]
-	for _, next := range failed[1:] {
-		err = fmt.Errorf("%w; %w", err, next)
-	}
-	return fmt.Errorf("the single-instance lock cannot be taken: %w", err)
+	return nil, failed
 }
 
 // lockPlace is a place for the lock, and the variable that sets it.
