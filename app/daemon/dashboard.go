@@ -107,11 +107,11 @@ func sparing(r policy.Rules) policy.Rules {
 
 // holds makes what holds count with the parts that do not ask for it.
 func (b *background) holds(h held) {
-	b.sharing.broker.Reconsider()
-	b.sharing.changed.Ring()
+	b.broker.Reconsider()
+	b.sharingChanged.Ring()
 	port := h.sessions.PortBeside(h.dashboard)
 	b.web.Set(h.dashboard.On, h.dashboard.Port) // first: the other one tells where it is
-	b.sessions.web.Set(port != 0, port)
+	b.sessionWeb.Set(port != 0, port)
 	b.engine.SetRules(h.policies)
 }
 

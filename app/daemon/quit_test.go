@@ -65,8 +65,8 @@ func (l heldServers) Inherited() <-chan struct{} {
 func lending(t *testing.T, servers ...share.Server) (b *background, out *apptest.Buffer) {
 	t.Helper()
 	d := newDesktop(t)
-	b = &background{Program: d.Program, log: slog.New(slog.DiscardHandler), sharing: &sharing{changed: monitor.NewBell()}}
-	b.sharing.broker = share.New(share.Options{
+	b = &background{Program: d.Program, log: slog.New(slog.DiscardHandler)}
+	b.broker = share.New(share.Options{
 		Launch: heldServers(servers), Log: b.log,
 		Idle:   func() time.Duration { return time.Hour },
 		Forbid: func(context.Context) string { return "" },
@@ -76,9 +76,9 @@ func lending(t *testing.T, servers ...share.Server) (b *background, out *apptest
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- b.sharing.broker.Serve(ctx) }()
+	go func() { ended <- b.broker.Serve(ctx) }()
 	t.Cleanup(func() { cancel(); <-ended })
-	apptest.Eventually(t, "the servers are taken over", func() bool { return len(b.sharing.broker.Shared()) == len(servers) })
+	apptest.Eventually(t, "the servers are taken over", func() bool { return len(b.broker.Shared()) == len(servers) })
 	return b, &d.err
 }
 

@@ -19,8 +19,12 @@ import (
 	"lamplighter/app/api"
 	"lamplighter/app/config"
 	"lamplighter/app/dashboard"
+	"lamplighter/app/launch"
 	"lamplighter/app/notify"
 	"lamplighter/app/policies"
+	"lamplighter/app/session"
+	"lamplighter/app/share"
+	"lamplighter/app/share/proxy"
 	"lamplighter/app/socket"
 	"lamplighter/app/workspace"
 	"lamplighter/monitor"
@@ -50,11 +54,19 @@ type background struct {
 	web      *api.Web
 	recorder *dashboard.Recorder
 	opener   *opener
-	sessions *sessions
-	sharing  *sharing
+	finder   *launch.Finder
+	launcher *launch.Launcher
 	passed   socket.Listener // the share socket, where whoever started us has made it; nil: we do
 	engine   *policies.Engine
 	notifier *notify.Notifier
+
+	sessions   *session.Manager
+	sessionWeb *api.Web // the port where sessions are asked for
+
+	planner        *share.Planner
+	broker         *share.Broker
+	shareServer    *proxy.Server // of the share socket
+	sharingChanged monitor.Bell  // rings when something else is shared, or other settings hold
 
 	supervisor *suture.Supervisor // of all parts but those that start servers
 }

@@ -62,13 +62,13 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	b.startPolicies(orders, lockHeld)
 	b.startSessions(ctx)
 	b.startSharing(pins.unknown, orders)
-	b.add("servers that hang", b.followHangs())
+	b.add("servers that hang", eachSnapshot(b.model, func(s *monitor.Snapshot) { b.broker.Hung(hungIn(s)) }))
 	// Looked at while the clients are there still, and said when all else is done:
 	// whoever does not read, or has gone, must not hold the end up or cut it short.
 	last := make(chan string, 1)
 	defer context.AfterFunc(ordered, func() {
 		words := make(chan string, 1)
-		go func() { words <- endingWords(b.sharing.broker.Shared(), len(b.sessions.manager.List())) }()
+		go func() { words <- endingWords(b.broker.Shared(), len(b.sessions.List())) }()
 		select {
 		case text := <-words:
 			last <- text
@@ -76,11 +76,11 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 		}
 		quit()
 	})()
-	again := restarter{b.sharing.broker, b.record}
+	again := restarter{b.broker, b.record}
 	desk := &desk{open: b.Open, ask: b.announce, quit: func() { b.quitByUser(ctx, quit) }}
 	parts := api.Parts{
 		Source: b.model, Show: desk, SetIdle: b.setIdle, AddRule: b.addRule, RestartLanguageServer: languages.Restart, Stop: orders, Restarter: again, Events: log, Pins: pins, Policies: b.engine, Record: b.record, GivenBack: givenBack,
-		Version: b.Version, Log: b.log, Sessions: b.sessions.manager, Setup: b.setupPart(), Quit: b.ending(ctx, quit), Limits: b.Limits.API,
+		Version: b.Version, Log: b.log, Sessions: b.sessions, Setup: b.setupPart(), Quit: b.ending(ctx, quit), Limits: b.Limits.API,
 	}
 	desk.parts = parts
 	atLogin, welcome := b.startLogin(b.announce), b.startWelcome(func() { desk.Do(view.Order{Verb: view.OpenPage}) })
@@ -133,9 +133,10 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 		Tell:       func(text string) { b.tell("%s", text) },
 	})
 	starting := newSupervisor(b.log, b.Limits.Parts)
-	b.sessions.addTo(starting)
-	starting.Add(service{"shared servers", b.sharing.broker.Serve})
-	starting.Add(service{"what can be shared", b.sharing.asker.Serve})
+	starting.Add(service{"launcher", b.launcher.Serve})
+	starting.Add(service{"sessions", b.sessions.Serve})
+	starting.Add(service{"shared servers", b.broker.Serve})
+	starting.Add(service{"what can be shared", b.planner.Serve})
 	launching := starting.ServeBackground(ctx)
 	ended := b.supervisor.ServeBackground(ctx)
 	err := b.serveTray(ctx)

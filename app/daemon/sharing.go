@@ -19,34 +19,24 @@ import (
 	"lamplighter/monitor/stop"
 )
 
-// sharing are the parts through which clients share servers.
-type sharing struct {
-	asker  *share.Planner
-	broker *share.Broker
-	server *proxy.Server // of the share socket
-
-	changed monitor.Bell // rings when something else is shared, or other settings hold
-}
-
 // sharedStart is what a shared server gets to start at least. Its clients have
 // limits of their own, of half a minute and more (Codex, Claude Code), and would
 // not end one that they had started themselves.
 const sharedStart = time.Minute
 
-// startSharing makes the parts, after those that start servers; orders end those that
-// hang.
+// startSharing makes the parts through which clients share servers, after those that start
+// servers; orders end those that hang.
 func (b *background) startSharing(unknownPins func() error, orders api.Stopper) {
-	s := &sharing{changed: monitor.NewBell()}
-	b.sharing = s
+	b.sharingChanged = monitor.NewBell()
 	settings := func() config.Sharing { return b.layers.now.Load().sharing } // that hold now
-	s.asker = share.NewPlanner(share.PlannerOptions{
-		Finder: b.sessions.finder, Environment: b.sessions.finder.Environment, OthersLoggedIn: share.LoggedIn,
+	b.planner = share.NewPlanner(share.PlannerOptions{
+		Finder: b.finder, Environment: b.finder.Environment, OthersLoggedIn: share.LoggedIn,
 		Allowed: func() bool { return settings().WithOtherUsers },
 	})
-	s.broker = share.New(share.Options{
-		Launch: share.With(b.sessions.launcher),
+	b.broker = share.New(share.Options{
+		Launch: share.With(b.launcher),
 		Idle:   func() time.Duration { return settings().ParkAfter },
-		Limit:  func() time.Duration { return max(b.sessions.settings().StartLimit, sharedStart) },
+		Limit:  func() time.Duration { return max(b.layers.now.Load().sessions.StartLimit, sharedStart) },
 		// Beside the socket, so that whoever serves that has the same ones.
 		LockDir: keyLocks(b.places),
 		Spare: func(id monitor.Identity) string {
@@ -56,10 +46,10 @@ func (b *background) startSharing(unknownPins func() error, orders api.Stopper) 
 			return spared(b.model.Snapshot(), id, time.Now())
 		},
 		// Whoever logs in later could use what runs as well.
-		Forbid: s.asker.Forbids,
+		Forbid: b.planner.Forbids,
 		Show: func(list []monitor.Shared) {
 			b.model.SetShared(list)
-			s.changed.Ring()
+			b.sharingChanged.Ring()
 		},
 		Quiet:     b.quietSince,
 		HangLimit: func() time.Duration { return settings().HangLimit },
@@ -75,15 +65,15 @@ func (b *background) startSharing(unknownPins func() error, orders api.Stopper) 
 // webShare serves clients that speak HTTP.
 func (b *background) webShare() *proxy.Web {
 	return proxy.NewWeb(proxy.WebOptions{
-		Broker: b.sharing.broker, Ask: b.sharing.asker, Usual: b.sessions.usualSerena, Log: b.log, Limits: b.Limits.Share,
+		Broker: b.broker, Ask: b.planner, Usual: b.usualSerena, Log: b.log, Limits: b.Limits.Share,
 	})
 }
 
 // serveShare serves the share socket. Where it cannot be made that is shown, and
 // tried again: whoever has it may go.
 func (b *background) serveShare(lockHeld bool) func(context.Context) error {
-	b.sharing.server = proxy.New(proxy.Options{
-		Broker: b.sharing.broker, Ask: b.sharing.asker, Flags: b.clientFlags, Log: b.log, Limits: b.Limits.Share,
+	b.shareServer = proxy.New(proxy.Options{
+		Broker: b.broker, Ask: b.planner, Flags: b.clientFlags, Log: b.log, Limits: b.Limits.Share,
 	})
 	place := socket.Options{
 		Place: socket.Share(b.places.ShareSocket), LockHeld: lockHeld, First: b.passed, Log: b.log, CheckEvery: b.Limits.ShareCheck,
@@ -93,7 +83,7 @@ func (b *background) serveShare(lockHeld bool) func(context.Context) error {
 			listener, err := socket.Stand(place)
 			if err == nil {
 				b.current(aboutShareSocket)
-				return b.sharing.server.Serve(ctx, listener)
+				return b.shareServer.Serve(ctx, listener)
 			}
 			b.current(aboutShareSocket, monitor.Clean(fmt.Sprintf("%v; until then no client can share a server", err)))
 			if err := Pause(ctx, b.Limits.ShareRetry); err != nil {
@@ -157,11 +147,6 @@ func (r restarter) Restart(ctx context.Context, in *monitor.Instance, force bool
 	return next, refusal
 }
 
-// followHangs tells the broker which shared servers do not answer.
-func (b *background) followHangs() func(context.Context) error {
-	return eachSnapshot(b.model, func(s *monitor.Snapshot) { b.sharing.broker.Hung(hungIn(s)) })
-}
-
 // hungIn are the shared servers that do not answer whether they live.
 func hungIn(s *monitor.Snapshot) (hung []monitor.Identity) {
 	for i := range s.Instances {
@@ -219,7 +204,7 @@ func memoryOf(s *monitor.Snapshot, id monitor.Identity) uint64 {
 // know who had a server of its ended. Not within the model: the broker records
 // what it does while it holds its own lock.
 func (b *background) record(e monitor.Event) {
-	b.sharing.broker.Note(e)
+	b.broker.Note(e)
 	b.model.Record(e)
 }
 
@@ -231,7 +216,7 @@ func (b *background) quitByUser(ctx context.Context, quit func()) {
 		b.log.Warn("the next client starts lamplighter again", "error", err)
 	}
 	running := 0
-	for _, s := range b.sharing.broker.Shared() {
+	for _, s := range b.broker.Shared() {
 		if s.Alone == "" && !s.Parked && !s.Starting {
 			running++
 		}
@@ -242,7 +227,7 @@ func (b *background) quitByUser(ctx context.Context, quit func()) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, b.Limits.Park)
 	defer cancel()
-	b.sharing.broker.ParkAll(ctx) // one may start, or not be found yet
+	b.broker.ParkAll(ctx) // one may start, or not be found yet
 }
 
 // endingWords say what becomes of clients when we end without having been asked to
@@ -326,12 +311,11 @@ func (u unused) wait(ctx context.Context) bool {
 // endUnused is a part that quits when nobody needs a lamplighter that the first
 // client has started, from when nobody can see it.
 func (b *background) endUnused(unseen <-chan struct{}, quit func()) func(context.Context) error {
-	s := b.sharing
 	u := unused{
 		limit: func() time.Duration { return b.layers.now.Load().sharing.ParkAfter },
-		idle:  s.broker.Idle, changed: s.changed,
+		idle:  b.broker.Idle, changed: b.sharingChanged,
 		// What a client will share may be looked for longer than that.
-		live: func() bool { return b.sessions.live() || s.server.Attends() },
+		live: func() bool { return len(b.sessions.List()) > 0 || b.shareServer.Attends() },
 	}
 	return func(ctx context.Context) error {
 		select {

@@ -36,7 +36,7 @@ func (b *background) startWorkspaces(orders api.Stopper, chronicle workspace.Chr
 		return nil
 	}
 	o.Log, o.Chronicle = b.log, chronicle
-	o.Servers = ourServers{sessions: b.sessions.manager, instances: b.model.Snapshot, stop: orders}
+	o.Servers = ourServers{sessions: b.sessions, instances: b.model.Snapshot, stop: orders}
 	b.ourSpaces = workspace.New(o)
 	return b.ourSpaces
 }

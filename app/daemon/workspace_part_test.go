@@ -11,7 +11,7 @@ import (
 // Changed settings count for the workspaces of the process that runs.
 func TestWorkspaceSettingsAreTakenOver(t *testing.T) {
 	d := newDesktop(t)
-	b := &background{Program: d.Program, places: d.Places(), log: slog.New(slog.DiscardHandler), sessions: &sessions{}}
+	b := &background{Program: d.Program, places: d.Places(), log: slog.New(slog.DiscardHandler)}
 	b.configureWorkspaces(config.Default()) // before there are any
 	b.settings = config.Default()
 	m := b.startWorkspaces(nil, workspace.Chronicle{})
