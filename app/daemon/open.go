@@ -43,14 +43,12 @@ func (b Browser) Open(address string) error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- b.launch(address) }()
-	patience := time.NewTimer(browserTime)
-	defer patience.Stop()
 	select {
 	case err := <-ended:
 		if err != nil {
 			return fmt.Errorf("no browser could be opened (%w)", err)
 		}
-	case <-patience.C:
+	case <-time.After(browserTime):
 	}
 	return nil
 }

@@ -68,12 +68,10 @@ func (p *Program) Say(format string, args ...any) {
 
 // Pause waits for that long, or until ctx ends.
 func Pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-t.C:
+	case <-time.After(d):
 		return nil
 	}
 }

@@ -125,7 +125,7 @@ func TestSupervisor(t *testing.T) {
 
 func TestFailuresAreLoggedSparingly(t *testing.T) {
 	var log apptest.Buffer
-	f := failures{log: slog.New(slog.NewTextHandler(&log, nil))}
+	f := failures{log: slog.New(slog.NewTextHandler(&log, nil)), count: map[string]int{}}
 	for range 100 {
 		f.failed("x", "why")
 	}

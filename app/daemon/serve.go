@@ -210,11 +210,9 @@ func (b *background) addSources(parts api.Parts) {
 // exitInTime ends the process when a part hangs after the order to end.
 func (b *background) exitInTime(ctx context.Context, stopped <-chan struct{}) {
 	<-ctx.Done()
-	limit := time.NewTimer(b.Limits.Exit)
-	defer limit.Stop()
 	select {
 	case <-stopped:
-	case <-limit.C:
+	case <-time.After(b.Limits.Exit):
 		b.log.Error("some part did not stop in time")
 		b.Exit(0)
 	}

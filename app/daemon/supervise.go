@@ -43,7 +43,7 @@ func eachSnapshot(source monitor.Source, take func(*monitor.Snapshot)) func(cont
 // then every 15 s (the library's defaults). limit is what they get to stop.
 func newSupervisor(log *slog.Logger, limit time.Duration) *suture.Supervisor {
 	return suture.New("lamplighter", suture.Spec{
-		EventHook: (&failures{log: log}).note,
+		EventHook: (&failures{log: log, count: map[string]int{}}).note,
 		Timeout:   limit,
 	})
 }
@@ -70,9 +70,6 @@ func (f *failures) note(e suture.Event) {
 
 func (f *failures) failed(part, why string, more ...any) {
 	f.mu.Lock()
-	if f.count == nil {
-		f.count = map[string]int{}
-	}
 	f.count[part]++
 	n := f.count[part]
 	f.mu.Unlock()
