@@ -26,7 +26,7 @@ type Command struct {
 	// Runtime is Python, Node, Java or Container when that runs what Script or
 	// Package names; 0 for a program of its own.
 	Runtime Trait
-	// Script is the script, the class, or what stands behind Flag. "title:NAME" is a
+	// Script is the script, the class, the image, or what stands behind Flag. "title:NAME" is a
 	// Node program that has given its process that title, which is then all that is
 	// left of its command line.
 	Script string
@@ -75,7 +75,7 @@ func Parse(exe string, args []string) Command {
 		switch {
 		case len(inner) > 0:
 			args, c.Through, c.Package = inner, append(c.Through, outer), cmp.Or(fetched, c.Package)
-		case what.Runtime != 0 && what.Script == "" && what.Package == c.Package: // it cannot be told
+		case what.Runtime != 0 && what.Script == "": // it cannot be told
 			return c
 		default:
 			return what
@@ -172,7 +172,7 @@ func (c *Command) readImage(s *syntax, given options, rest []string) {
 	for _, prefix := range []string{"docker.io/", "index.docker.io/", "registry-1.docker.io/", "library/"} {
 		image = strings.TrimPrefix(image, prefix)
 	}
-	c.Package, c.Args = image, rest[1:]
+	c.Script, c.Package, c.Args = image, image, rest[1:]
 }
 
 // startedAs is what a program was started as, which tells what it does: "" when the
@@ -216,10 +216,7 @@ func parseTitle(title string) Command {
 // when it has no name. It is foreign text.
 func (c Command) Label() string {
 	what := strings.TrimPrefix(cmp.Or(c.Script, c.Program), "title:")
-	switch {
-	case c.Runtime == Container:
-		what = c.Package
-	case c.Runtime == 0 && len(c.Args) > 0 && !strings.HasPrefix(c.Args[0], "-") && Is(monitor.ProgramName(c.Program), Interpreter):
+	if c.Runtime == 0 && len(c.Args) > 0 && !strings.HasPrefix(c.Args[0], "-") && Is(monitor.ProgramName(c.Program), Interpreter) {
 		what = c.Args[0]
 	}
 	return what[strings.LastIndexAny(what, `/\`)+1:]

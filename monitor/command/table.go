@@ -89,10 +89,15 @@ var programs = []struct {
 	{Guarded, `phpunit rspec ctest bats git hg svn`},
 	// what else runs where people develop software
 	{Guarded, `rg grep tail head cat less sleep find sed awk tee sort curl wget postgres redis-server mysqld mongod nginx dockerd containerd`},
-	{GuardedTool, `gopls rust-analyzer clangd lua-language-server marksman terraform-ls docker-langserver gh sqlite3 psql caddy hugo ollama terraform
-		kubectl`},
+	{GuardedTool, `gh sqlite3 psql caddy hugo ollama terraform kubectl`},
+	// what editors start for a language, to format, to debug and to see files change
+	{GuardedTool, `gopls rust-analyzer clangd lua-language-server marksman terraform-ls docker-langserver zls nil nixd texlab taplo ccls metals
+		omnisharp omnisharp.dll fsautocomplete elixir-ls solargraph phpactor helm_ls oxc_language_server tinymist ocamllsp serve-d ty tsgo
+		shfmt stylua clang-format rustfmt gofmt gofumpt goimports dlv lldb-dap lldb-vscode codelldb netcoredbg vsdbg fsnotifier fsnotifier64
+		watchman fswatch inotifywait`},
+	{GuardedTool | GuardedScript, `ruff biome dprint oxlint intelephense svelteserver pyright basedpyright prettierd eslint_d lsp_server dapdebugserver`},
 	{GuardedScript, `next applet tsc tsserver typescript eslint prettier vite nuxt astro webpack rollup esbuild nodemon concurrently turbo storybook
-		react-scripts gulp grunt http-server json-server pm2 mcp-inspector jdtls venv debugpy mypy ruff black pylint pylsp
+		react-scripts gulp grunt http-server json-server pm2 mcp-inspector jdtls venv debugpy mypy black pylint pylsp
 		jedi-language-server django-admin ansible-playbook mkdocs sphinx-build pre-commit networkd-dispatcher unattended-upgrade
 		blueman-applet supervisord jenkins.war plantuml.jar`},
 	{Interpreter | GuardedScript, `tsx ts-node`},

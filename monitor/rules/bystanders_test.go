@@ -33,6 +33,13 @@ const bystanders = `
 	marksman server
 	terraform-ls serve
 	docker-langserver --stdio
+	zls
+	ruff server
+	biome lsp-proxy
+	dlv dap
+	/opt/idea/bin/fsnotifier64
+	ruby /usr/bin/solargraph stdio
+	php /usr/bin/phpactor language-server
 	git status
 	gh auth login
 	rg --json mcp

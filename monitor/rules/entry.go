@@ -125,11 +125,7 @@ func For(exe string, args []string) (r Rule, err error) {
 	if c.Program == "" {
 		return Rule{}, &FieldError{"", "nobody can tell what it runs"}
 	}
-	where := c.Program
-	if c.Runtime != 0 {
-		where = c.Script
-	}
-	parts := strings.Split(strings.ReplaceAll(where, `\`, "/"), "/")
+	parts := strings.Split(strings.ReplaceAll(cmp.Or(c.Script, c.Program), `\`, "/"), "/")
 	for count := 2; count == 2 || err != nil && count <= len(parts); count++ {
 		end := strings.Join(parts[max(0, len(parts)-count):], "/")
 		r = Rule{Name: "for now", Program: end}

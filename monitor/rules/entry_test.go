@@ -41,3 +41,34 @@ func TestByEntry(t *testing.T) {
 		}
 	}
 }
+
+// What clients start to help themselves is not shown as a server of which nobody knows.
+func TestMayServe(t *testing.T) {
+	for line, want := range map[string]bool{
+		"/idea/bin/fsnotifier": false, "/idea/bin/fsnotifier64": false, "/b/watchman -p": false,
+		"/b/zls": false, "/b/ruff server": false, "/b/ruff-lsp": false, "/b/biome lsp-proxy": false, "/b/taplo lsp stdio": false, "/b/marksman server": false,
+		"/b/lua-language-server": false, "/b/terraform-ls serve": false, "/b/sourcekit-lsp": false, "/b/omnisharp -lsp": false, "/b/kotlin-language-server": false,
+		"/b/texlab": false, "/b/nil": false, "/b/nixd": false, "/b/helm_ls serve": false, "/b/dprint lsp": false, "/b/oxc_language_server": false, "/b/oxlint --lsp": false,
+		"/b/dlv dap": false, "/b/lldb-dap": false,
+		"/usr/bin/ruby /b/solargraph stdio": false, "/usr/bin/ruby /b/ruby-lsp": false, "/usr/bin/php /b/phpactor language-server": false, "/usr/bin/dotnet /b/OmniSharp.dll -lsp": false,
+		"/usr/bin/java -cp m.jar scala.meta.metals.Main":                         false,
+		"/usr/bin/node /w/node_modules/intelephense/lib/intelephense.js --stdio": false, "/usr/bin/node /w/node_modules/.bin/vue-language-server --stdio": false,
+		"/usr/bin/node /w/node_modules/.bin/svelteserver --stdio": false, "/usr/bin/node /w/node_modules/.bin/tailwindcss-language-server --stdio": false,
+		"/usr/bin/node /w/node_modules/@biomejs/biome/bin/biome lsp-proxy": false, "/usr/bin/node /w/node_modules/pyright/langserver.index.js --stdio": false,
+		"/usr/bin/python3 -m debugpy.adapter": false, "/usr/bin/python3 -m ruff server": false, "/usr/bin/python3 /w/tool/lsp_server.py": false,
+
+		"/b/lean-ctx mcp --stdio": true, "/b/gopls mcp": true, "/b/dlv mcp": true, "/usr/bin/ruby /w/server.rb": true, "/usr/bin/dotnet run": true,
+		"/usr/bin/dotnet watch run": true, "/usr/bin/node /w/server.js --stdio": true,
+	} {
+		if p := runs(strings.Fields(line)[0], line); MayServe(p.Exe, p.Args) != want {
+			t.Errorf("%s may serve: %v", line, !want)
+		}
+	}
+	zls := Rule{Name: "no server: zls", Program: "anna/.local/bin/zls"}
+	if zls.Check() == nil {
+		t.Error("a language server may be named")
+	}
+	if zls.Hidden = true; zls.Check() != nil {
+		t.Error("what was hidden before it was known makes the settings wrong")
+	}
+}

@@ -49,11 +49,7 @@ func read(exe string, args []string) (subject, bool) {
 	if exe == "" || c.Program == "" || len(c.Through) > 0 {
 		return subject{}, false
 	}
-	what := c.Program
-	if c.Runtime != 0 {
-		what = cmp.Or(c.Script, c.Package)
-	}
-	return subject{c.Runtime, c.Flag, pathOf(what), monitor.ProgramName(args[0]), c.Args}, true
+	return subject{c.Runtime, c.Flag, pathOf(cmp.Or(c.Script, c.Program)), monitor.ProgramName(args[0]), c.Args}, true
 }
 
 func (s *subject) last() string { return s.what[strings.LastIndexByte(s.what, '/')+1:] }
@@ -67,7 +63,12 @@ func (s *subject) guarded() bool {
 		if !slices.ContainsFunc(s.args, hasMCP) {
 			never |= command.GuardedTool
 		}
-		return isLanguageServer(program) || command.Is(program, never) || command.Is(s.name, never)
+		script := ""
+		if len(s.args) > 0 && command.Is(s.name, command.Interpreter) {
+			script = monitor.ProgramName(s.args[0]) // ruby solargraph
+		}
+		return isLanguageServer(program) || isLanguageServer(script) ||
+			command.Is(program, never) || command.Is(s.name, never) || command.Is(script, never&^command.Starter)
 	case command.Container:
 		return command.Is(path, command.GuardedImage)
 	}
@@ -97,18 +98,15 @@ func (s *subject) guarded() bool {
 // isLanguageServer reports whether a program is called after what editors start for a
 // language.
 func isLanguageServer(name string) bool {
-	if strings.Contains(name, "mcp") {
-		return false
-	}
 	endings := []string{"language-server", "languageserver", "langserver", "-lsp"}
-	return slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(name, ending) })
+	return !strings.Contains(name, "mcp") && slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(name, ending) })
 }
 
 // javaSuites are the beginnings of names of classes and archives that are never
 // servers. A server for one of them has "mcp" in its name.
 var javaSuites = []string{
 	"org.gradle.", "worker.org.gradle.", "gradle-wrapper", "org.codehaus.", "org.junit.", "org.eclipse.", "com.intellij.", "org.jetbrains.",
-	"org.apache.", "kafka.", "org.elasticsearch.",
+	"org.apache.", "kafka.", "org.elasticsearch.", "scala.meta.metals.", "org.javacs.kt.",
 }
 
 // installed is the package in which a script lies, "" where it lies in none.

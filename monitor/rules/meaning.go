@@ -32,7 +32,7 @@ func (r Rule) checkMeaning() error {
 		return wrong(field, "%s only starts other programs; name the one that it starts, such as node or python", last)
 	case s.runtime == 0 && command.RuntimeOf(last) != 0:
 		return wrong(field, "this also means an interpreter; write python, node, java or docker, which stand for every version")
-	case s.guarded():
+	case s.guarded() && !r.Hidden: // one that was hidden before it was known stays hidden
 		return wrong(field, "%q would match what is never taken for a server; name the server's own program or script, or add what makes it an MCP server, such as mcp", s.what)
 	case !specific(s.what) && s.flag == "-m":
 		return wrong(field, "%q would match what others run too; write the whole name of the module", s.what)

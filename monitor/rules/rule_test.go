@@ -344,7 +344,7 @@ func TestFor(t *testing.T) {
 		{pyExe, "python3|-m|acme_tools", "python -m acme_tools", "python3|-m|acme_more"},
 		{docker, "docker|run|-i|acme/notes:1", "docker acme/notes", "docker|run|-i|acme/more"},
 		{nodeExe, "node|/home/anna/notes/build/index.js", "node notes/build/index.js", "node|/home/anna/mail/build/index.js"},
-		{"/home/anna/.local/bin/zls", "zls", "anna/.local/bin/zls", "other"},
+		{"/home/anna/.local/bin/acme", "acme", "anna/.local/bin/acme", "other"},
 		{"/opt/acme/notes-server", "notes-server|serve", "acme/notes-server serve", "notes-server|check"},
 		{pyExe, "python3|-c|x", "", ""},
 		{pyExe, "python3|/srv/notes_mcp[v2].py", "", ""},
