@@ -25,13 +25,16 @@ const leastName = 5
 func ByEntry(chain []process.Info, entries []clients.Entry, client string) (found clients.Entry, ok bool) {
 	best, either := clients.NoFit, ""
 	for _, e := range entries {
+		if _, program, isShim := strings.Cut(e.Command, "/shims/"); isShim {
+			e.Command = program // in place of which pyenv and its like start it
+		}
 		if !e.For(client) || !tellsEnough(e) {
 			continue
 		}
 		fit := clients.NoFit
 		for _, p := range chain {
 			// Something else of the client's, such as a language server, may fit a variable.
-			if f := e.Runs(p.Exe, p.Args); f > fit && (e.IsLiteral() || !isGuarded(p)) {
+			if f := e.Runs(p.Exe, p.Args); f > fit && (e.IsLiteral() || !NeverServes(p)) {
 				fit = f
 			}
 		}
@@ -49,8 +52,8 @@ func ByEntry(chain []process.Info, entries []clients.Entry, client string) (foun
 	return found, ok
 }
 
-// isGuarded reports whether a process is never a server's. A shell is what its script is.
-func isGuarded(p process.Info) bool {
+// NeverServes reports whether a process is never a server's. A shell is what its script is.
+func NeverServes(p process.Info) bool {
 	runs, ok := read(p.Exe, p.Args)
 	return ok && runs.guarded() && !command.Is(runs.name, command.Starter)
 }
@@ -73,6 +76,8 @@ func tellsEnough(e clients.Entry) bool {
 	case what != "":
 	case c.Program == "":
 		what = strings.Join(e.Args, " ") // code in the command line, which is compared whole
+	case program == "dotnet" && len(c.Args) > 1 && c.Args[0] == "run": // a task, as below
+		return e.IsLiteral()
 	case command.Is(program, command.Interpreter):
 		if len(c.Args) > 0 && !strings.HasPrefix(c.Args[0], "-") {
 			what = c.Args[0]

@@ -34,6 +34,11 @@ func TestByEntry(t *testing.T) {
 		{runs("/usr/bin/node", "npm run mcp"), []clients.Entry{entry("task", "npm run mcp")}, "task"},
 		{runs("/usr/bin/make", "make -s mcp-server"), []clients.Entry{entry("task", "make -s mcp-server")}, "task"},
 		{runs("/usr/bin/bash", "bash x.sh"), []clients.Entry{entry("x", "bash x.sh")}, ""},
+		{runs("/b/python3", "/home/u/.pyenv/versions/3.12/bin/python /home/u/proj/server.py"), []clients.Entry{entry("pyenv", "/home/u/.pyenv/shims/python /home/u/proj/server.py")}, "pyenv"},
+		{runs("/b/python3", "/home/u/other/bin/python /home/u/proj/server.py"), []clients.Entry{entry("venv", "/home/u/venv/bin/python /home/u/proj/server.py")}, ""},
+		{runs("/usr/bin/dotnet", "dotnet run --project /home/u/Weather.csproj"), []clients.Entry{entry("task", "dotnet run --project /home/u/Weather.csproj")}, "task"},
+		{runs("/usr/bin/dotnet", "dotnet run"), []clients.Entry{entry("task", "dotnet run")}, ""},
+		{runs("/usr/bin/ruby", "ruby /b/solargraph stdio"), []clients.Entry{entry("a", "ruby ${HOME}/solargraph stdio")}, ""},
 	} {
 		found, ok := ByEntry([]process.Info{c.process}, c.entries, "vscode")
 		if ok != (c.want != "") || found.Name != c.want {

@@ -10,6 +10,7 @@ import (
 	"lamplighter/monitor/clients"
 	"lamplighter/monitor/command"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/rules"
 	"lamplighter/monitor/secret"
 	"lamplighter/monitor/serena"
 )
@@ -37,6 +38,11 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 				continue
 			case ok && t.in.Recognised && t.isSerena() == (kind == monitor.KindSerena):
 				t.kind, t.in.Kind = kind, kind // by the rules of today
+				continue
+			case !ok && t.in.Certainty() == monitor.ByEntry && command.Is(monitor.ProgramName(t.in.Entry.Program), command.Starter) && !isWrapper(p) && !rules.NeverServes(p) && !l.o.Rules.Hides(p.Exe, p.Args):
+				entry := *t.in.Entry // whose script has become what it starts
+				entry.Program = p.Exe
+				t.in.Entry, t.in.Command, t.in.Sum = &entry, shownCommand(p), sumOf(p.Args)
 				continue
 			case !ok && (!t.in.Recognised && t.in.Sum == sumOf(p.Args) && !(t.in.OnPipes && l.o.Rules.Hides(p.Exe, p.Args)) || t.in.ProvenByEntry(p.Exe) && !l.o.Rules.Hides(p.Exe, p.Args)):
 				continue // nobody knew it before either, or its entry goes on to tell
@@ -86,10 +92,7 @@ func (l *loop) begin(t *tracked, p process.Info, now time.Time) *tracked {
 func (l *loop) setRules(r Rules, now time.Time) {
 	l.o.Rules = r
 	l.pass = l.o.System.Scan() // whose first pass returns every process
-	fresh, err := l.pass()
-	if err != nil {
-		l.scanErr = err
-	}
+	fresh, _ := l.pass()       // what cannot be listed now, the next one returns
 	l.discover(fresh, now)
 }
 

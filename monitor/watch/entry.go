@@ -70,13 +70,10 @@ func isWrapper(p process.Info) bool {
 func (l *loop) clientOf(p process.Info) (client *process.Info, chain []process.Info) {
 	for range maxShims * 2 {
 		chain = append(chain, p)
-		parent, err := l.o.System.Read(p.Parent)
-		switch {
-		case err != nil:
-			return nil, nil
-		case isWrapper(parent):
+		switch parent, err := l.o.System.Read(p.Parent); {
+		case err == nil && isWrapper(parent):
 			p = parent
-		case clients.Of(parent) != "":
+		case err == nil && clients.Of(parent) != "":
 			return &parent, chain
 		default:
 			return nil, nil

@@ -224,3 +224,47 @@ func TestEntryGoesOnToProve(t *testing.T) {
 		}
 	}
 }
+
+// aTree is a client that has started one process, which is 101.
+func aTree(exe string, args ...string) *tree {
+	tr := &tree{ID: "claude-code", Processes: []recorded{
+		{PID: 100, Parent: 1, Name: "claude", Exe: "/u/.local/share/claude/versions/2.1.329", Args: []string{"claude"}, Input: "/dev/null", Output: "/dev/null"},
+		{PID: 101, Parent: 100, Exe: exe, Args: args, Input: "pipe:[1]", Output: "pipe:[2]"},
+	}}
+	tr.Entries = map[string]struct {
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+	}{"notes": {Command: "/w/start-notes.sh"}, "memory": {Command: "/b/memory"}}
+	return tr
+}
+
+// What a script has become that an entry names is still the server; not what never serves,
+// and not what another program has become.
+func TestEntryOfAScript(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, then []string
+		goesOn      bool
+	}{
+		"a script":                 {[]string{"/bin/bash", "/w/start-notes.sh"}, []string{"/b/node", "server.js"}, true},
+		"a script, and another":    {[]string{"/bin/bash", "/w/start-notes.sh"}, []string{"/bin/dash", "/w/more.sh"}, true},
+		"a script, and an editor":  {[]string{"/bin/bash", "/w/start-notes.sh"}, []string{"/usr/bin/vim"}, false},
+		"a script, and a launcher": {[]string{"/bin/bash", "/w/start-notes.sh"}, []string{"/b/uvx", "server"}, false},
+		"a program":                {[]string{"/b/memory"}, []string{"/b/node", "server.js"}, false},
+	} {
+		tr := aTree(c.first[0], c.first...)
+		l := newLoop(Options{System: recordedSystem{process.Local(), tr}, Settings: recordedSettings{tr}}, nil)
+		now := time.Now()
+		l.tick(t.Context(), now)
+		id := monitor.Identity{PID: 101, Start: 101}
+		if l.tracked[id] == nil || l.tracked[id].in.Certainty() != monitor.ByEntry {
+			t.Fatalf("%s: its entry does not name it", name)
+		}
+		tr.Processes[1].Exe, tr.Processes[1].Args = c.then[0], c.then
+		info, _ := l.o.System.Read(101)
+		l.discover([]process.Info{info}, now)
+		in := l.tracked[id]
+		if goesOn := in != nil && in.in.ProvenByEntry(c.then[0]) && in.in.Name() == "notes" && in.in.Sum == sumOf(c.then); goesOn != c.goesOn {
+			t.Errorf("%s: goes on: %v", name, goesOn)
+		}
+	}
+}

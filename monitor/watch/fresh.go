@@ -52,7 +52,8 @@ func (l *loop) lookAt(ctx context.Context, id monitor.Identity, answer chan<- fr
 	case err != nil:
 		return fmt.Errorf("whether it runs is not known: %w", err)
 	}
-	t.noteStat(st, l.mainCPU(id), now)
+	main, _ := l.o.System.MainThreadCPU(id.PID)
+	t.noteStat(st, main, now)
 	if l.sampleTree(t, now) == nil {
 		return errors.New("what it has started is not known")
 	}

@@ -104,7 +104,7 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 		l.nextBurst = now.Add(max(burstEvery, time.Duration(len(l.tracked))*burstShare))
 	}
 	for id, t := range l.tracked {
-		main := l.mainCPU(id)
+		main, _ := l.o.System.MainThreadCPU(id.PID) // 0 when it is not known
 		if !burst && t.untouched(main) {
 			continue
 		}
@@ -138,16 +138,6 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 			l.probe(ctx, t, now)
 		}
 	}
-}
-
-// mainCPU is the time that the main thread of a process has run, 0 when it is not
-// known.
-func (l *loop) mainCPU(id monitor.Identity) time.Duration {
-	main, err := l.o.System.MainThreadCPU(id.PID)
-	if err != nil {
-		return 0
-	}
-	return main
 }
 
 // firstLook is how long the first snapshot waits for answers, so that servers
