@@ -136,16 +136,21 @@ func (l *loop) nameChildren(all bool, now time.Time) {
 // nameChild finds the entry of one, which is t when it is tracked. It reports whether that
 // is to be tried again.
 func (l *loop) nameChild(c *child, t *tracked, now time.Time) (again bool) {
-	p := c.chain[0]
-	entries, current := l.entriesFor(c, c.since)
+	p, since := c.chain[0], c.since
+	young := now.Sub(c.began) < l.o.Limits.Tick
+	if young { // a tool of the client's may be called often, and ends before
+		since = time.Time{}
+	}
+	entries, current := l.entriesFor(c, since)
 	entry, found := rules.ByEntry(c.chain, entries, c.id)
 	switch {
 	case found:
-		if l.isPiped(c, true) { // else its entry has to do
+		l.entriesFor(c, c.since) // asks, so that the next one has its name of now
+		if l.isPiped(c, true) {  // else its entry has to do
 			l.takeEntry(t, p, entry, now)
 		}
 		return false
-	case !current && now.Sub(c.since) < settingsTime, t != nil && t.in.OnPipes:
+	case young, !current && now.Sub(c.since) < settingsTime, t != nil && t.in.OnPipes:
 		return true
 	case t != nil || !rules.MayServe(p.Exe, p.Args) || l.o.Rules.Hides(p.Exe, p.Args):
 		return false

@@ -268,3 +268,52 @@ func TestEntryOfAScript(t *testing.T) {
 		}
 	}
 }
+
+// youngSystem is one on which all processes have begun at one moment.
+type youngSystem struct {
+	recordedSystem
+	began time.Time
+}
+
+func (s youngSystem) Started(monitor.Identity) (time.Time, error) { return s.began, nil }
+
+// askedSettings are those of a tree, which were read, and note when they are to be newer.
+type askedSettings struct {
+	recordedSettings
+	asked *time.Time
+}
+
+func (s askedSettings) Entries(dir string, since time.Time) ([]clients.Entry, bool) {
+	if since.After(*s.asked) {
+		*s.asked = since
+	}
+	list, _ := s.recordedSettings.Entries(dir, since)
+	return list, since.IsZero()
+}
+
+// What a client starts for a moment has nothing read, and what is in the settings that were
+// read has its name at once.
+func TestSettingsAreNotAskedForWhatEndsSoon(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		line        string
+		named, asks bool // at once
+	}{
+		{"/bin/bash /w/tool.sh", false, false},
+		{"/b/other", false, false},
+		{"/b/memory", true, true},
+	} {
+		args := strings.Fields(c.line)
+		tr, asked := aTree(args[0], args...), time.Time{}
+		system := youngSystem{recordedSystem{process.Local(), tr}, now.Add(-300 * time.Millisecond)}
+		l := newLoop(Options{System: system, Settings: askedSettings{recordedSettings{tr}, &asked}}, nil)
+		l.tick(t.Context(), now)
+		if named, asks := len(l.tracked) > 0, asked.Equal(now); named != c.named || asks != c.asks {
+			t.Errorf("%s: named %v, asks %v", c.line, named, asks)
+		}
+		l.tick(t.Context(), now.Add(time.Second))
+		if !asked.Equal(now) {
+			t.Errorf("%s: does not ask when it is a second old", c.line)
+		}
+	}
+}
