@@ -65,7 +65,9 @@ type Entry struct {
 	Client string // "Claude Code"
 	File   string
 	Scope  string // "user" or "project"
-	Plugin string // that has brought it, "" for none
+	// Project is the directory of the project that it is for, "" for all.
+	Project string
+	Plugin  string // that has brought it, "" for none
 	// Proves says that no rule knows the server: the entry alone tells that it is one,
 	// for as long as it runs Program, its executable.
 	Proves  bool
@@ -184,6 +186,22 @@ func (in *Instance) Name() string {
 		return name
 	}
 	return "NO PROJECT"
+}
+
+// ProjectDirectory is the directory of the project that the instance belongs to, with
+// slashes: its own, that of its entry, or where it works; "" for none. Where the user's
+// settings lie is no project.
+func (in *Instance) ProjectDirectory() string {
+	slashed := func(path string) string { return strings.ReplaceAll(path, `\`, "/") }
+	switch e := in.Entry; {
+	case in.Kind == KindSerena || in.ProjectRoot != "":
+		return slashed(in.ProjectRoot)
+	case e != nil && e.Project != "":
+		return slashed(e.Project)
+	case e != nil && e.Scope == "user" && strings.HasPrefix(slashed(e.File), strings.TrimRight(slashed(in.Directory), "/")+"/"):
+		return ""
+	}
+	return slashed(in.Directory)
 }
 
 // maxEntryName is how much is shown of a name in somebody's settings, in columns.

@@ -70,7 +70,7 @@ func (p *program) statusText(v listing, by string, asJSON bool) (string, error) 
 		line, err := api.Marshal(v.wire)
 		return string(line) + "\n", err
 	}
-	return table(v.snapshot, v.wire.Repeated, time.Now(), by, p.screen) + v.standing, nil
+	return table(v.wire, time.Now(), by, p.screen) + v.standing, nil
 }
 
 func (p *program) warn(warnings []string) {

@@ -11,6 +11,7 @@ import (
 	prettytable "github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"lamplighter/app/api"
 	"lamplighter/monitor"
 	"lamplighter/monitor/view"
 )
@@ -21,15 +22,15 @@ const narrowest = 20
 
 const nothingRuns = "No servers yet. Start your assistant and they appear here.\n"
 
-// table draws a snapshot for people: state word first, one line per instance
-// in the snapshot's order, and below what is not plainly live the reason, and who
+// table draws what was sent for people: state word first, one line per server in the
+// order of the list, and below what is not plainly live the reason, and who
 // shares what is shared. With by, "client" or "project", they are grouped, each group
 // below its totals. The last line says what sharing saves.
-func table(s *monitor.Snapshot, repeated []view.Repeated, now time.Time, by string, sc screen) string {
+func table(sent api.Instances, now time.Time, by string, sc screen) string {
 	if sc.width < narrowest {
 		sc.width = 0
 	}
-	servers, children := view.Divide(view.All(s))
+	servers, children := view.Divide(sent.Instances)
 	var groups []view.Group
 	if group := groupings[by]; group != nil {
 		slices.SortStableFunc(servers, func(a, b *view.Server) int { return cmp.Compare(strings.ToLower(group(a)), strings.ToLower(group(b))) })
@@ -39,7 +40,7 @@ func table(s *monitor.Snapshot, repeated []view.Repeated, now time.Time, by stri
 	for _, c := range children {
 		below += cut(c.Words+": "+c.Names, sc.width) + "\n"
 	}
-	for _, r := range repeated {
+	for _, r := range sent.Repeated {
 		words := r.Words
 		if r.Keep != nil {
 			pid, _, _ := strings.Cut(string(*r.Keep), "-")
@@ -47,7 +48,7 @@ func table(s *monitor.Snapshot, repeated []view.Repeated, now time.Time, by stri
 		}
 		below += cut(words, sc.width) + "\n"
 	}
-	if g := view.GivenUpIn(s); g != nil {
+	if g := sent.GivenUp; g != nil {
 		words := g.Words + ": lamplighter stop"
 		for _, id := range g.IDs {
 			pid, _, _ := strings.Cut(string(id), "-")
@@ -67,9 +68,10 @@ func table(s *monitor.Snapshot, repeated []view.Repeated, now time.Time, by stri
 		{Name: "PORT", Align: text.AlignRight, AlignHeader: text.AlignRight},
 	})
 	header := prettytable.Row{"STATE", "SERVER", "CLIENT", "CONTEXT", "MEMORY", "CPU", "IDLE", "CALLS", "PORT"}
-	rows := make([]prettytable.Row, len(servers))
+	rows, saved := make([]prettytable.Row, len(servers)), uint64(0)
 	for i := range servers {
 		rows[i] = row(servers[i], now, sc.colour)
+		saved += view.Value(servers[i].SavedBytes)
 	}
 	for _, name := range []string{"CONTEXT", "CALLS", "CPU", "CLIENT"} { // the least missed first
 		if roomLeft(header, rows, sc.width) >= serverLeast || sc.width == 0 {
@@ -99,7 +101,7 @@ func table(s *monitor.Snapshot, repeated []view.Repeated, now time.Time, by stri
 		}
 	}
 	b.WriteString(below)
-	if saved := s.Totals().SavedBytes; saved > 0 {
+	if saved > 0 {
 		b.WriteString(cut("Sharing saves "+monitor.Memory(saved)+".", sc.width) + "\n")
 	}
 	return b.String()

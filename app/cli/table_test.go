@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"pgregory.net/rapid"
 
+	"lamplighter/app/api"
 	"lamplighter/app/daemon/daemontest"
 	"lamplighter/monitor"
 	"lamplighter/monitor/view"
@@ -38,10 +39,10 @@ live             101 - alpha      Claude Code  ide      108 MB  12 %  5 min     
 no project       4 - NO PROJECT   -            -             -     -      -      -      -
 live             2002 - 水の流れ  -            -        2.3 GB     -   busy      -  24283
 `
-	if got := table(sample(), nil, daemontest.Noon, "", screen{}); got != want {
+	if got := table(api.InstancesOf(sample(), daemontest.Noon), daemontest.Noon, "", screen{}); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := table(&monitor.Snapshot{}, nil, daemontest.Noon, "", screen{}); got != nothingRuns {
+	if got := table(api.InstancesOf(&monitor.Snapshot{}, daemontest.Noon), daemontest.Noon, "", screen{}); got != nothingRuns {
 		t.Errorf("got %q", got)
 	}
 }
@@ -67,7 +68,7 @@ func TestTableIsHarmless(t *testing.T) {
 		monitor.Sort(list)
 		width := rapid.SampledFrom([]int{0, 1, narrowest - 1, narrowest, 40, 80, 200}).Draw(t, "width")
 		colour := rapid.Bool().Draw(t, "colour")
-		got := table(&monitor.Snapshot{Instances: list}, nil, daemontest.Noon, "", screen{width: width, colour: colour})
+		got := table(api.InstancesOf(&monitor.Snapshot{Instances: list}, daemontest.Noon), daemontest.Noon, "", screen{width: width, colour: colour})
 		want := 1 + len(list)
 		for _, s := range view.All(&monitor.Snapshot{Instances: list}) {
 			if why(s, daemontest.Noon, true) != "" {
@@ -110,7 +111,7 @@ func TestTableByClient(t *testing.T) {
 	dead := daemontest.SerenaAt(78, 24290, "dead")
 	dead.Plan.GivenUpSince = daemontest.Noon
 	list = append(list, dead)
-	got := table(&monitor.Snapshot{Instances: list}, nil, daemontest.Noon, "client", screen{})
+	got := table(api.InstancesOf(&monitor.Snapshot{Instances: list}, daemontest.Noon), daemontest.Noon, "client", screen{})
 	at := -1
 	for _, want := range []string{"STATE", "Claude Code: 1 server, 100 MB\n", "3 - p2", "Codex: 2 servers, 200 MB\n", "1 - p0", "4 - p3", "No known client: 1 server, 100 MB\n", "2 - p1", "Codex has 1 more child on pipes: cat (77)\n", "1 given up: lamplighter stop 78\n"} {
 		i := strings.Index(got, want)

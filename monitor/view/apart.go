@@ -2,7 +2,6 @@ package view
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -53,12 +52,7 @@ func differences(list []*Server) []func(*Server) string {
 	slashed := func(dir *string) string { return strings.ReplaceAll(Value(dir), `\`, "/") }
 	return []func(*Server) string{
 		func(s *Server) string { return labelled("in", slashed(s.ProjectRoot)) },
-		func(s *Server) string {
-			if s.Directory == nil {
-				return ""
-			}
-			return labelled("in", path.Base(slashed(s.Directory)))
-		},
+		func(s *Server) string { return labelled("in", lastPart(slashed(s.Directory))) },
 		func(s *Server) string { return labelled("in", slashed(s.Directory)) },
 		func(s *Server) string { return labelled("context", Value(s.Context)) },
 		firstDifference(list),
@@ -86,3 +80,6 @@ func firstDifference(list []*Server) func(*Server) string {
 		}
 	}
 }
+
+// lastPart is what a path ends with, with slashes.
+func lastPart(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }

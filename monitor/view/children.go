@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,10 +39,7 @@ func Divide(all []*Server) (servers []*Server, children []Children) {
 			}
 			continue
 		}
-		of := Client{Name: "A client"}
-		if s.Client != nil {
-			of = *s.Client
-		}
+		of := *cmp.Or(s.Client, &Client{Name: "A client"})
 		i := slices.IndexFunc(children, func(c Children) bool { return c.Client == of })
 		if i < 0 {
 			children = append(children, Children{Client: of})

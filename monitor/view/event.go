@@ -132,10 +132,9 @@ func Text(e *monitor.Event) Sentence {
 			return s
 		}
 	case e.Kind == monitor.EventZombieDetected:
-		cause, _, _ := strings.Cut(detail, ": ") // it is enough beside the others
-		detail = cause
-		if monitor.Cause(cause).OfHealth() {
-			detail = causeWords(monitor.Cause(cause))
+		detail, _, _ = strings.Cut(detail, ": ") // the cause is enough beside the others
+		if monitor.Cause(detail).OfHealth() {
+			detail = causeWords(monitor.Cause(detail))
 		}
 	case e.Kind == monitor.EventHeartbeatRestored && monitor.Cause(strings.TrimPrefix(detail, "was ")).OfHealth():
 		s.What, detail = "well again", "was: "+causeWords(monitor.Cause(strings.TrimPrefix(detail, "was ")))

@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 
 	"lamplighter/monitor"
@@ -16,7 +17,25 @@ type Group struct {
 
 // ByClient and ByProject are by what servers can be grouped.
 func ByClient(s *Server) string  { return cmp.Or(s.Listed(clientName), "No known client") }
-func ByProject(s *Server) string { return cmp.Or(monitor.Clean(Value(s.ProjectName)), "No project") }
+func ByProject(s *Server) string { return cmp.Or(s.Words.Project, "No project") }
+
+// tellProjects calls the project of a server as one calls it that has it for its own, in
+// the same directory or in one above.
+func tellProjects(instances []monitor.Instance, all []*Server) {
+	names := make(map[string]string)
+	for i, s := range all {
+		if s.ProjectName != nil && s.ProjectRoot != nil {
+			names[instances[i].ProjectDirectory()] = s.Words.Project
+		}
+	}
+	for i, s := range all {
+		at := instances[i].ProjectDirectory()
+		for s.ProjectName == nil && len(at) > 1 && names[at] == "" {
+			at = path.Dir(at)
+		}
+		s.Words.Project = cmp.Or(names[at], s.Words.Project)
+	}
+}
 
 // Grouped puts servers together, each group where the first of it was.
 func Grouped(servers []*Server, by func(*Server) string) []Group {

@@ -123,6 +123,7 @@ func All(s *monitor.Snapshot) []*Server {
 		list[i] = Of(&s.Instances[i])
 	}
 	tellApart(list)
+	tellProjects(s.Instances, list)
 	return list
 }
 
@@ -224,7 +225,7 @@ func (w *Server) Sent(now time.Time) *Server {
 
 // idleFrom is when its last call was, or its start where it had none; nil: not known.
 func (w *Server) idleFrom() *time.Time {
-	if w.uncalled {
+	if w.uncalled || w.LastActivity == nil && w.IdleSeconds != nil && !Value(w.Busy) { // as it was sent
 		return w.StartedAt
 	}
 	return w.LastActivity
@@ -293,7 +294,7 @@ func Decode(list []*Server, at time.Time) *monitor.Snapshot {
 			Directory:     Value(in.Directory),
 			StartedAt:     Value(in.StartedAt),
 			LastHeartbeat: Value(in.LastHeartbeat),
-			LastActivity:  Value(in.LastActivity),
+			LastActivity:  Value(in.idleFrom()),
 			Busy:          in.Busy,
 			ToolCalls:     in.ToolCalls,
 			RSSBytes:      Value(in.RSSBytes),
@@ -309,9 +310,6 @@ func Decode(list []*Server, at time.Time) *monitor.Snapshot {
 				AloneSince: Value(in.AloneSince),
 			},
 			Plan: monitor.Plan{ShutdownAt: Value(in.ShutdownAt), Reason: Value(in.ShutdownReason), KeptUntil: Value(in.KeptUntil), GivenUpSince: Value(in.GivenUpSince)},
-		}
-		if in.LastActivity == nil && in.IdleSeconds != nil && !Value(in.Busy) {
-			m.LastActivity = m.StartedAt
 		}
 		if p := in.Problem; p != nil {
 			m.Problem = &monitor.Problem{

@@ -13,9 +13,10 @@ import (
 // Words are what faces say of a server. A face picks some of the clauses and
 // shortens them. All of them are safe to show.
 type Words struct {
-	Title  string `json:"title"`  // "4711 - alpha"
-	State  string `json:"state"`  // "live", "no project", "suspended"
-	Client string `json:"client"` // who uses it: "Claude Code", "3 clients"; "" when that is not known
+	Title   string `json:"title"`   // "4711 - alpha"
+	State   string `json:"state"`   // "live", "no project", "suspended"
+	Client  string `json:"client"`  // who uses it: "Claude Code", "3 clients"; "" when that is not known
+	Project string `json:"project"` // the name of the one that it belongs to, "" for none
 	// Apart is in what it differs from others of its name and client: "in beta"; "" where
 	// it has them for itself.
 	Apart string   `json:"apart"`
@@ -57,7 +58,8 @@ func (p Phrase) Draw(now time.Time) string {
 
 // words are those of a server, of which all facts are known by now.
 func (s *Server) words(in *monitor.Instance) Words {
-	w := Words{Title: s.Label, State: s.stateWords(), Client: s.Who(clientName), Short: []Phrase{}, Why: []string{}, Loses: s.loses(in), Restart: s.restartWords(in), Entry: s.entryWords(), Outside: s.outside()}
+	w := Words{Title: s.Label, State: cmp.Or(s.condition(), StateWords(s.State)), Client: s.Who(clientName), Short: []Phrase{}, Why: []string{}, Loses: s.loses(in), Restart: s.restartWords(in), Entry: s.entryWords(), Outside: s.outside()}
+	w.Project = monitor.Clean(cmp.Or(in.ProjectName, lastPart(in.ProjectDirectory())))
 	if text := s.condition(); text != "" {
 		w.Short = append(w.Short, Phrase{Text: text})
 	}
@@ -120,14 +122,6 @@ func (s *Server) PinnedWords() string {
 // that holds its pipes.
 func (s *Server) endsWithClient() bool {
 	return s.Client != nil && !s.ClientGone && !s.Managed && s.SharedBy == nil && (Value(s.Transport) == "stdio" || s.AloneBecause != nil)
-}
-
-// stateWords names the state, of one that needs attention by its cause.
-func (s *Server) stateWords() string {
-	if s.State == monitor.StateZombie {
-		return s.condition()
-	}
-	return StateWords(s.State)
 }
 
 // loses says what is lost with a server, as far as that is known.
@@ -271,9 +265,7 @@ func (s *Server) condition() string {
 			return ""
 		}
 	case monitor.StateZombie:
-		if cause := s.cause(); cause != monitor.CauseNone {
-			return causeWords(cause)
-		}
+		return cmp.Or(causeWords(s.cause()), StateWords(s.State))
 	}
 	return StateWords(s.State)
 }

@@ -184,7 +184,7 @@ func (l *loop) entriesFor(c *child, since time.Time) (all []clients.Entry, curre
 // takeEntry makes an instance of a process that an entry tells about, or gives the
 // entry to the instance that it is.
 func (l *loop) takeEntry(t *tracked, p process.Info, e clients.Entry, now time.Time) {
-	entry := &monitor.Entry{Name: e.Name, Client: clients.NameOfID(e.Client), File: e.File, Scope: string(e.Scope), Plugin: e.Plugin}
+	entry := &monitor.Entry{Name: e.Name, Client: clients.NameOfID(e.Client), File: e.File, Scope: string(e.Scope), Project: e.Dir, Plugin: e.Plugin}
 	if t == nil || t.in.Certainty() != monitor.ByRule { // also what an entry told before
 		entry.Proves, entry.Program = true, p.Exe
 	}

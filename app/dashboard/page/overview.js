@@ -263,7 +263,7 @@ export const grouping = computed(() => choice.value || (servers.value.length > m
 // grouped puts instances together by client or project: [{name, list}], the name ''
 // for those that are not grouped. Each stands where its first one was, as in the menu.
 export function grouped(instances, by) {
-  const keys = { client: (one) => one.words.client || 'No known client', project: (one) => one.project_name || 'No project' };
+  const keys = { client: (one) => one.words.client || 'No known client', project: (one) => one.words.project || 'No project' };
   if (!Object.hasOwn(keys, by)) return [{ name: '', list: instances }];
   const groups = new Map();
   for (const one of instances) {

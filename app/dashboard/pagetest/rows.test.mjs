@@ -91,7 +91,7 @@ test('a filter finds all its words anywhere', () => {
 });
 
 test('many are grouped by client or project', () => {
-  const list = [instance('1', { words: { client: 'Codex' }, project_name: 'b' }), instance('2'), instance('3', { words: { client: 'Codex' }, project_name: 'a' }), instance('4', { words: { client: 'Claude Code' } })];
+  const list = [instance('1', { words: { client: 'Codex', project: 'b' } }), instance('2'), instance('3', { words: { client: 'Codex', project: 'a' } }), instance('4', { words: { client: 'Claude Code' } })];
   const names = (by) => grouped(list, by).map(({ name, list: some }) => `${name}: ${labels(some)}`);
   assert.deepEqual(names('client'), ['Codex: 13', 'No known client: 2', 'Claude Code: 4']);
   assert.deepEqual(names('project'), ['b: 1', 'No project: 24', 'a: 3']);
