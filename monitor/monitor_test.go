@@ -104,25 +104,6 @@ func TestSortIsStableUnderReordering(t *testing.T) {
 	})
 }
 
-func TestFindPrefersTheMorePrecise(t *testing.T) {
-	s := &Snapshot{Instances: []Instance{
-		{Kind: KindSerena, Identity: Identity{PID: 10, Start: 1}, Port: 24282, ProjectName: "20", ProjectRoot: "/p/20"},
-		{Kind: KindSerena, Identity: Identity{PID: 20, Start: 1}, Port: 24283, ProjectName: "alpha", ProjectRoot: "/p/alpha"},
-		{Kind: KindSerena, Identity: Identity{PID: 30, Start: 1}, Port: 24284, ProjectName: "alpha", ProjectRoot: "/q/alpha"},
-	}}
-	for what, want := range map[string][]int{
-		"20": {20}, "24282": {10}, "10-1": {10}, "alpha": {20, 30}, "ALPHA": {20, 30}, "/q/alpha": {30}, "beta": nil, "": nil, "0": nil,
-	} {
-		var got []int
-		for _, in := range s.Find(what) {
-			got = append(got, in.Identity.PID)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("Find(%q) = %v, want %v", what, got, want)
-		}
-	}
-}
-
 func TestWorstAndTotals(t *testing.T) {
 	s := &Snapshot{}
 	if s.Worst() != "" || s.Totals() != (Totals{}) {

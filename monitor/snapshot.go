@@ -34,34 +34,6 @@ func (s *Snapshot) Instance(id Identity) *Instance {
 	return nil
 }
 
-// Find returns the instances that a word of the user means: an id, a pid, else a
-// port, the path of a project, its name or the whole label. More than one may share
-// a project.
-func (s *Snapshot) Find(what string) []*Instance {
-	by := []func(*Instance) bool{
-		func(in *Instance) bool { return in.ID() == what },
-		func(in *Instance) bool { return in.State != StateParked && itoa(in.Identity.PID) == what },
-		func(in *Instance) bool { return in.Port != 0 && itoa(in.Port) == what },
-		func(in *Instance) bool { return itoa(in.Identity.PID) == what }, // that a parked one had
-		func(in *Instance) bool { return in.ProjectRoot != "" && in.ProjectRoot == what },
-		func(in *Instance) bool { return in.ProjectName != "" && in.ProjectName == what },
-		func(in *Instance) bool { return in.Label() == what },
-		func(in *Instance) bool { return strings.EqualFold(in.Name(), what) },
-	}
-	for _, match := range by {
-		var found []*Instance
-		for i := range s.Instances {
-			if match(&s.Instances[i]) {
-				found = append(found, &s.Instances[i])
-			}
-		}
-		if len(found) > 0 {
-			return found
-		}
-	}
-	return nil
-}
-
 // Worst is the state of what is listed that most needs to be seen: any zombie
 // before anything else, then starting, then live. It is empty when there is none.
 func (s *Snapshot) Worst() State {

@@ -16,21 +16,54 @@ import (
 	"lamplighter/monitor/view"
 )
 
-// lookFor looks, and finds the one instance that the user means.
-func (p *program) lookFor(ctx context.Context, what string) (*monitor.Instance, error) {
+// lookFor looks, and finds the one server that the user means.
+func (p *program) lookFor(ctx context.Context, what string) (*view.Server, error) {
 	v, err := p.look(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return choose(v.snapshot, what)
+	return choose(v.sent.Instances, what)
 }
 
-// choose finds the one instance that the user means.
-func choose(s *monitor.Snapshot, what string) (*monitor.Instance, error) {
-	found := s.Find(what)
+// pidOf is the pid of a server, of a parked one that it had.
+func pidOf(id view.ID) string {
+	pid, _, _ := strings.Cut(string(id), "-")
+	return pid
+}
+
+// find returns the servers that a word of the user means: an id, a pid, else a port, the
+// path of a project, its name or the whole label. More than one may share a project.
+func find(all []*view.Server, what string) []*view.Server {
+	by := []func(*view.Server) bool{
+		func(s *view.Server) bool { return string(s.ID) == what },
+		func(s *view.Server) bool { return s.PID != nil && pidOf(s.ID) == what },
+		func(s *view.Server) bool { return s.Port != nil && strconv.Itoa(*s.Port) == what },
+		func(s *view.Server) bool { return pidOf(s.ID) == what },
+		func(s *view.Server) bool { return s.ProjectRoot != nil && *s.ProjectRoot == what },
+		func(s *view.Server) bool { return s.ProjectName != nil && *s.ProjectName == what },
+		func(s *view.Server) bool { return s.Label == what },
+		func(s *view.Server) bool { return strings.EqualFold(s.Name(), what) },
+	}
+	for _, match := range by {
+		var found []*view.Server
+		for _, s := range all {
+			if match(s) {
+				found = append(found, s)
+			}
+		}
+		if len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// choose finds the one server that the user means.
+func choose(all []*view.Server, what string) (*view.Server, error) {
+	found := find(all, what)
 	if len(found) == 0 && (what == "." || what == ".." || strings.ContainsAny(what, `/\`)) {
 		if path, err := filepath.Abs(what); err == nil { // as a shell completes a directory
-			found = s.Find(path)
+			found = find(all, path)
 		}
 	}
 	switch len(found) {
@@ -41,18 +74,14 @@ func choose(s *monitor.Snapshot, what string) (*monitor.Instance, error) {
 	}
 	const most = 5
 	var list []string
-	alike := &monitor.Snapshot{}
-	for _, in := range found {
-		alike.Instances = append(alike.Instances, *in)
-	}
-	for i, s := range view.All(alike) {
+	for i, s := range found {
 		if i == most {
 			list = append(list, "…")
 			break
 		}
 		var about []string
 		if s.State == monitor.StateParked {
-			about = append(about, fmt.Sprintf("pid %d", found[i].Identity.PID)) // that it had
+			about = append(about, "pid "+pidOf(s.ID)) // that it had
 		}
 		for _, part := range []string{s.Listed(clientMost), s.Words.Apart} {
 			if part != "" {
@@ -68,21 +97,18 @@ func choose(s *monitor.Snapshot, what string) (*monitor.Instance, error) {
 	return nil, fmt.Errorf("%d servers are %q: %s; choose one by its pid", len(found), what, strings.Join(list, ", "))
 }
 
-// ofClient is the part of a snapshot that one client has, by its name or ID; capitals,
-// spaces and hyphens do not count.
-func ofClient(s *monitor.Snapshot, client string) (*monitor.Snapshot, error) {
+// ofClient are the servers that one client has, by its name or ID; capitals, spaces and
+// hyphens do not count.
+func ofClient(all []*view.Server, client string) (part []*view.Server, err error) {
 	plain := func(name string) string {
 		return strings.NewReplacer(" ", "", "-", "").Replace(strings.ToLower(monitor.Clean(name)))
 	}
-	part := *s
-	part.Instances = nil
 	var known []string
-	for i := range s.Instances {
-		in := &s.Instances[i]
-		for _, name := range clientsOf(in) {
+	for _, s := range all {
+		for _, name := range clientsOf(s) {
 			switch plain(name) {
 			case plain(client):
-				part.Instances = append(part.Instances, *in)
+				part = append(part, s)
 			default:
 				if name = monitor.Clean(name); !slices.Contains(known, name) {
 					known = append(known, name)
@@ -90,8 +116,8 @@ func ofClient(s *monitor.Snapshot, client string) (*monitor.Snapshot, error) {
 			}
 		}
 	}
-	if len(part.Instances) > 0 {
-		return &part, nil
+	if len(part) > 0 {
+		return part, nil
 	}
 	if len(known) == 0 {
 		return nil, fmt.Errorf("no server has the client %q", client)
@@ -101,12 +127,12 @@ func ofClient(s *monitor.Snapshot, client string) (*monitor.Snapshot, error) {
 
 // clientsOf are the names of the clients of a server: of one that several have, none,
 // because it is not one client's to end.
-func clientsOf(in *monitor.Instance) []string {
-	switch {
-	case in.Sharing != nil && len(in.Sharing.Clients) == 1:
-		return []string{in.Sharing.Clients[0].Name}
-	case in.Sharing == nil && in.Client != nil && !in.OnPipes:
-		return []string{in.Client.Name}
+func clientsOf(s *view.Server) []string {
+	switch throughUs := s.SharedBy != nil || s.AloneBecause != nil; {
+	case throughUs && len(s.Clients) == 1:
+		return []string{s.Clients[0].Name}
+	case !throughUs && s.Client != nil && !s.OnPipes:
+		return []string{s.Client.Name}
 	}
 	return nil
 }
@@ -117,25 +143,25 @@ const many = 1 << 20
 // scanTime is what a completion may take without the background process: a user waits.
 const scanTime = 1500 * time.Millisecond
 
-// completeInstances offers pids and names of the instances that fit, for up to
+// completeInstances offers pids and names of the servers that fit, for up to
 // most arguments; what is meant by those that stand there is not offered again.
-// The instances are those of the background process or, where that does not
+// The servers are those of the background process or, where that does not
 // run, of a scan.
-func (p *program) completeInstances(most int, fit func(*monitor.Instance) bool) cobra.CompletionFunc {
+func (p *program) completeInstances(most int, fit func(*view.Server) bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) >= most {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		s, err := p.glance(cmd.Context())
+		all, err := p.glance(cmd.Context())
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return completions(s, args, fit), cobra.ShellCompDirectiveNoFileComp
+		return completions(all, args, fit), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
 // glance is look for a completion: quick and silent.
-func (p *program) glance(ctx context.Context) (*monitor.Snapshot, error) {
+func (p *program) glance(ctx context.Context) ([]*view.Server, error) {
 	ask, cancel := context.WithTimeout(ctx, p.Limits.Glance)
 	defer cancel()
 	client, _, err := api.Dial(ask, p.Places().ControlSocket)
@@ -143,39 +169,42 @@ func (p *program) glance(ctx context.Context) (*monitor.Snapshot, error) {
 		defer client.Close()
 		var list api.Instances
 		if list, err = client.Instances(ask); err == nil {
-			return view.Decode(list.Instances, time.Now()), nil
+			return list.Instances, nil
 		}
 	}
 	scan, cancel := context.WithTimeout(ctx, scanTime)
 	defer cancel()
-	return p.scan(scan)
+	s, err := p.scan(scan)
+	if err != nil {
+		return nil, err
+	}
+	return view.All(s), nil
 }
 
 // completions lists pids and names, each on one line and without characters
-// that could disturb the terminal. Where a name means another instance, or
+// that could disturb the terminal. Where a name means another server, or
 // would be taken for a flag, the pid has to do.
-func completions(s *monitor.Snapshot, given []string, fit func(*monitor.Instance) bool) []cobra.Completion {
+func completions(all []*view.Server, given []string, fit func(*view.Server) bool) []cobra.Completion {
 	var list []cobra.Completion
 	seen := map[string]bool{}
 	for _, what := range given {
-		for _, in := range s.Find(what) {
-			seen[in.ID()] = true
+		for _, s := range find(all, what) {
+			seen[string(s.ID)] = true
 		}
 	}
-	for i := range s.Instances {
-		in := &s.Instances[i]
-		if seen[in.ID()] || !fit(in) {
+	for _, s := range all {
+		if seen[string(s.ID)] || !fit(s) {
 			continue
 		}
-		if in.State != monitor.StateParked {
-			list = append(list, cobra.CompletionWithDesc(strconv.Itoa(in.Identity.PID), in.Name()))
+		name := s.Name()
+		if s.PID != nil {
+			list = append(list, cobra.CompletionWithDesc(pidOf(s.ID), name))
 		}
-		name := in.Name()
-		if in.Kind == monitor.KindSerena && in.ProjectName == "" || seen[name] || strings.HasPrefix(name, "-") || !slices.Contains(s.Find(name), in) {
+		if s.Kind == monitor.KindSerena && s.ProjectName == nil || seen[name] || strings.HasPrefix(name, "-") || !slices.Contains(find(all, name), s) {
 			continue
 		}
 		seen[name] = true
-		list = append(list, cobra.CompletionWithDesc(name, view.StateWords(in.State)))
+		list = append(list, cobra.CompletionWithDesc(name, view.StateWords(s.State)))
 	}
 	return list
 }

@@ -14,7 +14,7 @@ import (
 	"lamplighter/app/daemon"
 	"lamplighter/app/doctor"
 	"lamplighter/app/launch"
-	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 func (p *program) doctorVerb() *cobra.Command {
@@ -101,12 +101,12 @@ func (p *program) examined() doctor.Options {
 			// Without a state directory: what is found is remembered nowhere.
 			return launch.NewFinder(launch.FinderOptions{Environ: environ, Home: home, Log: slog.New(slog.DiscardHandler)})
 		},
-		Scan: func(ctx context.Context) ([]monitor.Instance, error) {
+		Scan: func(ctx context.Context) ([]*view.Server, error) {
 			s, err := p.scan(ctx)
 			if err != nil {
 				return nil, err
 			}
-			return s.Instances, nil
+			return view.All(s), nil
 		},
 	}
 	connect, err := p.BesideUs(daemon.ConnectName)

@@ -24,7 +24,17 @@ func (p *program) record(ctx context.Context, path string) error {
 		if err != nil {
 			return err
 		}
-		o.Snapshot, o.Background = view.Decode(list.Instances, time.Now()), health.PID
+		o.Snapshot, o.Background = asSeen(list.Instances), health.PID
+		decisions, err := client.Decisions(ctx, "")
+		if err != nil {
+			return err
+		}
+		o.Decided = []policy.Action{}
+		for _, d := range decisions {
+			if id, err := monitor.ParseIdentity(d.ID); err == nil {
+				o.Decided = append(o.Decided, policy.Action{ID: id, Do: d.Do, Rule: view.Value(d.Rule), Because: view.Value(d.Because)})
+			}
+		}
 		status, err := client.Status(ctx)
 		if err != nil {
 			return err
@@ -51,6 +61,30 @@ func (p *program) record(ctx context.Context, path string) error {
 	}
 	_, err = fmt.Fprintf(p.Stdout, "%s\n\n%s\n", written(path, len(o.Snapshot.Instances), len(s.Processes)), handingOut)
 	return err
+}
+
+// asSeen are servers as the background process has seen them, with what a recording holds
+// of that.
+func asSeen(list []*view.Server) *monitor.Snapshot {
+	snap := &monitor.Snapshot{At: time.Now()}
+	for _, s := range list {
+		id, err := monitor.ParseIdentity(string(s.ID))
+		if err != nil {
+			continue
+		}
+		in := monitor.Instance{
+			Identity: id, Kind: s.Kind, Port: view.Value(s.Port), MCPURL: view.Value(s.MCPURL), Version: view.Value(s.Version), Managed: s.Managed, Pinned: s.Pinned,
+			ProjectName: view.Value(s.ProjectName), ProjectRoot: view.Value(s.ProjectRoot), State: s.State, Cause: monitor.Cause(view.Value(s.Cause)),
+			StartedAt: view.Value(s.StartedAt), LastActivity: view.Value(s.IdleFrom()), ToolCalls: s.ToolCalls,
+			Evidence: monitor.Evidence{ClientGone: s.ClientGone, Orphaned: s.Orphaned, AloneSince: view.Value(s.AloneSince), IdleSince: view.Value(s.IdleSince)},
+			Plan:     monitor.Plan{KeptUntil: view.Value(s.KeptUntil)},
+		}
+		if s.Client != nil {
+			in.Client = &monitor.Client{Identity: monitor.Identity{PID: s.Client.PID}, Name: s.Client.Name}
+		}
+		snap.Instances = append(snap.Instances, in)
+	}
+	return snap
 }
 
 func written(path string, instances, processes int) string {

@@ -42,23 +42,23 @@ directory, as its dashboard shows it.`,
 }
 
 func (p *program) printLogs(ctx context.Context, what string, follow bool) error {
-	in, err := p.lookFor(ctx, what)
+	s, err := p.lookFor(ctx, what)
 	if err != nil {
 		return err
 	}
-	if !hasLog(in) {
-		return fmt.Errorf("%s has no dashboard to read a log from (%s)", in.Label(), view.WithoutDashboard(in))
+	if !hasLog(s) {
+		return fmt.Errorf("%s has no dashboard to read a log from (%s)", s.Label, s.WithoutDashboard())
 	}
-	next, err := p.printLogPage(ctx, in.Port, 0)
+	next, err := p.printLogPage(ctx, *s.Port, 0)
 	switch {
 	case err == nil && !follow:
 		return nil
-	case err != nil && in.State == monitor.StateZombie:
-		return fmt.Errorf("%s does not answer (%s): %w", in.Label(), view.Reason(in), err)
+	case err != nil && s.State == monitor.StateZombie:
+		return fmt.Errorf("%s does not answer (%s): %w", s.Label, s.ReasonWords(), err)
 	case err != nil:
-		return fmt.Errorf("%s does not answer: %w", in.Label(), err)
+		return fmt.Errorf("%s does not answer: %w", s.Label, err)
 	}
-	err = p.followLog(ctx, in, next)
+	err = p.followLog(ctx, s, next)
 	if ctx.Err() != nil {
 		return nil // interrupted: the normal end
 	}
@@ -66,21 +66,24 @@ func (p *program) printLogs(ctx context.Context, what string, follow bool) error
 }
 
 // hasLog reports whether there is a dashboard to read a log from.
-func hasLog(in *monitor.Instance) bool {
-	return in.Port != 0 && in.Kind == monitor.KindSerena && in.Cause != monitor.CauseDefunct
+func hasLog(s *view.Server) bool {
+	return s.Port != nil && s.Kind == monitor.KindSerena && !isDefunct(s)
 }
+
+// isDefunct reports whether only an entry in the process table is left of a server.
+func isDefunct(s *view.Server) bool { return view.Value(s.Cause) == string(monitor.CauseDefunct) }
 
 // followLog polls for what is logged after next until the instance ends. Every
 // poll that fails, and every log that is shorter than it was, asks whether the
 // instance is there at all: it may have been cleared, or be that of another
 // instance that has the port now. While nothing answers, the polls become rarer.
-func (p *program) followLog(ctx context.Context, in *monitor.Instance, next int) error {
+func (p *program) followLog(ctx context.Context, s *view.Server, next int) error {
 	wait := logPoll
 	for {
 		if err := p.Pause(ctx, wait); err != nil {
 			return err
 		}
-		after, err := p.printLogPage(ctx, in.Port, next)
+		after, err := p.printLogPage(ctx, *s.Port, next)
 		if err == nil && after >= next {
 			next, wait = after, logPoll
 			continue
@@ -89,12 +92,12 @@ func (p *program) followLog(ctx context.Context, in *monitor.Instance, next int)
 		if ctx.Err() != nil || errors.As(err, &output) {
 			return err
 		}
-		there, lookErr := p.stillServes(ctx, in)
+		there, lookErr := p.stillServes(ctx, s)
 		if lookErr != nil {
 			return lookErr
 		}
 		if !there {
-			p.Say("%s has ended", in.Label())
+			p.Say("%s has ended", s.Label)
 			return nil
 		}
 		if err == nil {
@@ -102,20 +105,20 @@ func (p *program) followLog(ctx context.Context, in *monitor.Instance, next int)
 			continue
 		}
 		if wait == logPoll {
-			p.Say("%s does not answer (%v); trying again", in.Label(), err)
+			p.Say("%s does not answer (%v); trying again", s.Label, err)
 		}
 		wait = min(2*wait, logPollMax)
 	}
 }
 
 // stillServes reports whether the same instance is still behind its port.
-func (p *program) stillServes(ctx context.Context, in *monitor.Instance) (bool, error) {
+func (p *program) stillServes(ctx context.Context, s *view.Server) (bool, error) {
 	v, err := p.look(ctx)
 	if err != nil {
 		return false, err
 	}
-	found := v.snapshot.Find(in.ID())
-	return len(found) == 1 && found[0].Cause != monitor.CauseDefunct && (found[0].Port == in.Port || found[0].Port == 0), nil
+	found := find(v.sent.Instances, string(s.ID))
+	return len(found) == 1 && !isDefunct(found[0]) && (found[0].Port == nil || *found[0].Port == *s.Port), nil
 }
 
 // outputError means that our own output cannot be written any more.

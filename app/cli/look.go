@@ -14,11 +14,21 @@ import (
 	"lamplighter/monitor/view"
 )
 
-// listing is what a verb shows, in both forms.
+// listing is what a verb shows and acts on.
 type listing struct {
-	wire     api.Instances
-	snapshot *monitor.Snapshot // Warnings included
-	standing string            // what people are told below the list, in whole lines
+	sent     api.Instances
+	scan     *monitor.Snapshot // what they were found as, nil from the background process
+	warnings []string
+	standing string // what people are told below the list, in whole lines
+}
+
+// found is a server as the scan has found it, nil when that has not.
+func (v listing) found(s *view.Server) *monitor.Instance {
+	id, err := monitor.ParseIdentity(string(s.ID))
+	if err != nil {
+		return nil
+	}
+	return v.scan.Instance(id)
 }
 
 // look returns all instances: as the background process has them, or by a scan
@@ -88,9 +98,7 @@ func (p *program) explainScan(err error) {
 }
 
 func received(list api.Instances, health api.Health) listing {
-	s := view.Decode(list.Instances, time.Now())
-	s.Warnings = health.Warnings
-	return listing{wire: list, snapshot: s}
+	return listing{sent: list, warnings: health.Warnings}
 }
 
 func (p *program) scanned(ctx context.Context) (listing, error) {
@@ -102,5 +110,5 @@ func (p *program) scanned(ctx context.Context) (listing, error) {
 }
 
 func seen(s *monitor.Snapshot) listing {
-	return listing{wire: api.InstancesOf(s, time.Now()), snapshot: s}
+	return listing{sent: api.InstancesOf(s, time.Now()), scan: s, warnings: s.Warnings}
 }

@@ -10,6 +10,7 @@ import (
 	"lamplighter/app/config"
 	"lamplighter/monitor"
 	"lamplighter/monitor/rules"
+	"lamplighter/monitor/view"
 )
 
 func (p *program) nameVerb() *cobra.Command {
@@ -50,27 +51,31 @@ func (p *program) hideVerb() *cobra.Command {
 	}
 }
 
-// unsure reports whether nobody knows what an instance is.
-func unsure(in *monitor.Instance) bool { return in.OnPipes }
+// unsure reports whether nobody knows what a server is.
+func unsure(s *view.Server) bool { return s.OnPipes }
 
 // addRule writes a rule into the settings by which the process that is meant, and its
 // like, are known: as servers with this name, or with "" as none.
 func (p *program) addRule(ctx context.Context, what, name string) error {
-	in, err := p.lookFor(ctx, what)
+	s, err := p.lookFor(ctx, what)
 	if err != nil {
 		return err
 	}
-	info, err := p.Process(in.Identity.PID)
+	id, err := monitor.ParseIdentity(string(s.ID))
 	if err != nil {
-		return fmt.Errorf("what %s runs cannot be told: %w", in.Label(), err)
+		return err
 	}
-	r, err := rules.ForChild(in, info, name)
+	info, err := p.Process(id.PID)
+	if err != nil {
+		return fmt.Errorf("what %s runs cannot be told: %w", s.Label, err)
+	}
+	r, err := rules.ForChild(&monitor.Instance{Identity: id, Kind: s.Name(), ProjectName: s.Name(), OnPipes: s.OnPipes}, info, name)
 	if err != nil {
 		return err
 	}
 	if err := config.AddServer(p.Places().Config, r); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.Stdout, "Wrote the rule %q for %s into %s.\n", r.Name, in.Label(), monitor.Clean(p.Places().Config))
+	_, err = fmt.Fprintf(p.Stdout, "Wrote the rule %q for %s into %s.\n", r.Name, s.Label, monitor.Clean(p.Places().Config))
 	return err
 }

@@ -23,7 +23,7 @@ dashboard of that one; a server that has none is shown on the global one.`,
   lamplighter open 24284
   lamplighter open my-project`,
 		Args:              takes(0, 1, "one server at most: its pid, port or project"),
-		ValidArgsFunction: p.completeInstances(1, func(*monitor.Instance) bool { return true }),
+		ValidArgsFunction: p.completeInstances(1, func(*view.Server) bool { return true }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			open := p.openGlobal
 			if len(args) > 0 {
@@ -40,7 +40,7 @@ dashboard of that one; a server that has none is shown on the global one.`,
 // openGlobal opens the global dashboard or, where the background process does
 // not serve it, the dashboard of the newest instance.
 func (p *program) openGlobal(ctx context.Context) error {
-	client, health, err := api.Dial(ctx, p.Places().ControlSocket)
+	client, _, err := api.Dial(ctx, p.Places().ControlSocket)
 	if err != nil {
 		return fmt.Errorf("%w; start lamplighter for the global dashboard, or name a server to open its own", err)
 	}
@@ -56,11 +56,11 @@ func (p *program) openGlobal(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	in := daemon.Newest(received(list, health).snapshot)
-	if in == nil {
+	s := daemon.Newest(list.Instances)
+	if s == nil {
 		return daemon.ErrNoInstance
 	}
-	return p.openOwn(in)
+	return p.openOwn(s)
 }
 
 // openInstance opens the dashboard of the one instance that the user means.
@@ -72,12 +72,12 @@ func (p *program) openInstance(ctx context.Context, what string) error {
 	if client != nil {
 		defer client.Close()
 	}
-	in, err := choose(v.snapshot, what)
+	s, err := choose(v.sent.Instances, what)
 	if err != nil {
 		return err
 	}
-	if in.DashboardURL != "" {
-		return p.openOwn(in)
+	if s.DashboardURL != nil {
+		return p.openOwn(s)
 	}
 	if client != nil {
 		page, err := p.PageOf(ctx, client)
@@ -85,17 +85,17 @@ func (p *program) openInstance(ctx context.Context, what string) error {
 			return err
 		}
 		if page != "" {
-			return p.openAddress(daemon.WithFragment(page, daemon.FragmentOf(in)))
+			return p.openAddress(daemon.WithFragment(page, daemon.FragmentOf(s.ID)))
 		}
 	}
-	return fmt.Errorf("%s has no dashboard (%s)", in.Label(), view.WithoutDashboard(in))
+	return fmt.Errorf("%s has no dashboard (%s)", s.Label, s.WithoutDashboard())
 }
 
-func (p *program) openOwn(in *monitor.Instance) error {
-	if in.State == monitor.StateZombie && !in.Cause.OfHealth() {
-		p.Say("%s may not answer: %s", in.Label(), view.Reason(in))
+func (p *program) openOwn(s *view.Server) error {
+	if s.State == monitor.StateZombie && !monitor.Cause(view.Value(s.Cause)).OfHealth() {
+		p.Say("%s may not answer: %s", s.Label, s.ReasonWords())
 	}
-	return p.openAddress(in.DashboardURL)
+	return p.openAddress(view.Value(s.DashboardURL))
 }
 
 func (p *program) openAddress(address string) error {

@@ -45,7 +45,7 @@ func (p *program) pinning(pinned bool, cmd *cobra.Command) *cobra.Command {
 		}
 		return nil
 	}
-	cmd.ValidArgsFunction = p.completeInstances(many, func(in *monitor.Instance) bool { return in.Pinned != pinned })
+	cmd.ValidArgsFunction = p.completeInstances(many, func(s *view.Server) bool { return s.Pinned != pinned })
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := p.pinAll(cmd.Context(), args, pinned, asJSON); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -75,17 +75,18 @@ func (p *program) pinAll(ctx context.Context, args []string, pinned, asJSON bool
 	if err != nil {
 		return fmt.Errorf("nothing was %s: %w", done, err)
 	}
-	instances, err := chooseAll(v.snapshot, args, done)
+	servers, err := chooseAll(v.sent.Instances, args, done)
 	if err != nil {
 		return err
 	}
-	pin := func(in *monitor.Instance) error { return client.Pin(ctx, in.ID(), pinned) }
+	pin := func(s *view.Server) error { return client.Pin(ctx, string(s.ID), pinned) }
 	if client != nil {
 		defer client.Close()
 	} else {
 		record := p.recorder()
 		store := p.pins()
-		pin = func(in *monitor.Instance) error {
+		pin = func(s *view.Server) error {
+			in := v.found(s)
 			before := store.Pinned(in.Identity)
 			err := store.Set(in.Identity, pinned)
 			if err == nil && before != pinned {
@@ -94,13 +95,13 @@ func (p *program) pinAll(ctx context.Context, args []string, pinned, asJSON bool
 			return err
 		}
 	}
-	results := make([]pinResult, len(instances))
+	results := make([]pinResult, len(servers))
 	var failure error
-	for i, in := range instances {
-		r := pinResult{ID: in.ID(), Label: in.Label(), Pinned: pinned}
-		err := pin(in)
+	for i, s := range servers {
+		r := pinResult{ID: string(s.ID), Label: s.Label, Pinned: pinned}
+		err := pin(s)
 		if err != nil {
-			r.Pinned, r.Error = in.Pinned, err.Error()
+			r.Pinned, r.Error = s.Pinned, err.Error()
 			if failure == nil || errors.Is(err, api.ErrUnreachable) {
 				failure = fmt.Errorf("not all were %s: %w", done, err)
 			}
@@ -109,10 +110,10 @@ func (p *program) pinAll(ctx context.Context, args []string, pinned, asJSON bool
 		switch {
 		case asJSON:
 		case err != nil:
-			p.Say("Not %s: %s: %v.", done, in.Label(), err)
+			p.Say("Not %s: %s: %v.", done, s.Label, err)
 		default:
-			words := strings.ToUpper(done[:1]) + done[1:] + ": " + monitor.Clean(in.Label()) + "."
-			if _, more, found := strings.Cut(view.Of(in).PinnedWords(), "; "); pinned && found {
+			words := strings.ToUpper(done[:1]) + done[1:] + ": " + monitor.Clean(s.Label) + "."
+			if _, more, found := strings.Cut(s.PinnedWords(), "; "); pinned && found {
 				words += " " + monitor.Sentence(more)
 			}
 			if err := p.print(words + "\n"); err != nil {

@@ -40,7 +40,7 @@ again: what hangs or crashes is ended, and Serena starts it with the next call.`
 			}
 			return nil
 		},
-		ValidArgsFunction: p.completeInstances(many, func(in *monitor.Instance) bool { return view.Of(in).Restart != nil }),
+		ValidArgsFunction: p.completeInstances(many, func(s *view.Server) bool { return s.Restart != nil }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			restart := func() error { return p.restartAll(cmd.Context(), args, o) }
 			if language {
@@ -67,30 +67,30 @@ again: what hangs or crashes is ended, and Serena starts it with the next call.`
 
 // toRestart are the servers that the arguments mean, and the background process, which
 // alone can restart them. The caller closes it.
-func (p *program) toRestart(ctx context.Context, args []string) (v listing, client *api.Client, instances []*monitor.Instance, err error) {
-	v, client, err = p.lookToChange(ctx)
+func (p *program) toRestart(ctx context.Context, args []string) (client *api.Client, servers []*view.Server, err error) {
+	v, client, err := p.lookToChange(ctx)
 	if err == nil && client == nil {
 		client, err = p.dial(ctx) // which says why
 	}
 	if err != nil {
-		return v, nil, nil, fmt.Errorf("nothing was restarted: %w", err)
+		return nil, nil, fmt.Errorf("nothing was restarted: %w", err)
 	}
-	if instances, err = chooseAll(v.snapshot, args, "restarted"); err != nil {
+	if servers, err = chooseAll(v.sent.Instances, args, "restarted"); err != nil {
 		client.Close()
 	}
-	return v, client, instances, err
+	return client, servers, err
 }
 
 // restartLanguageServers restarts those of the servers that the arguments mean.
 func (p *program) restartLanguageServers(ctx context.Context, args []string) error {
-	_, client, instances, err := p.toRestart(ctx, args)
+	client, servers, err := p.toRestart(ctx, args)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
 	failed := false
-	for _, in := range instances {
-		done, err := client.RestartLanguageServer(ctx, in.ID())
+	for _, s := range servers {
+		done, err := client.RestartLanguageServer(ctx, string(s.ID))
 		if err != nil {
 			p.Say("%s", monitor.Clean(err.Error()))
 			failed = true
@@ -106,19 +106,17 @@ func (p *program) restartLanguageServers(ctx context.Context, args []string) err
 
 // restartAll restarts what the arguments mean, which only the background process can.
 func (p *program) restartAll(ctx context.Context, args []string, o stopOptions) error {
-	v, client, instances, err := p.toRestart(ctx, args)
+	client, servers, err := p.toRestart(ctx, args)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	targets := make([]*stopped, len(instances))
+	targets := make([]*stopped, len(servers))
 	var lost strings.Builder
-	for i, in := range instances {
-		targets[i] = &stopped{ID: in.ID(), Label: in.Label(), in: in, restart: true}
-		for _, s := range v.wire.Instances {
-			if s.ID == view.ID(in.ID()) && view.Value(s.Restart) == view.ClientsLost {
-				lost.WriteString("  " + s.Label + ": " + s.Words.Restart + "\n")
-			}
+	for i, s := range servers {
+		targets[i] = &stopped{ID: string(s.ID), Label: s.Label, server: s, restart: true}
+		if view.Value(s.Restart) == view.ClientsLost {
+			lost.WriteString("  " + s.Label + ": " + s.Words.Restart + "\n")
 		}
 	}
 	if lost.Len() > 0 && !o.yes && !o.dryRun {

@@ -59,7 +59,7 @@ func (p *program) printStatus(v listing, by string, asJSON bool) error {
 		return err
 	}
 	if !asJSON {
-		p.warn(v.snapshot.Warnings)
+		p.warn(v.warnings)
 	}
 	_, err = fmt.Fprint(p.Stdout, text)
 	return err
@@ -67,10 +67,10 @@ func (p *program) printStatus(v listing, by string, asJSON bool) error {
 
 func (p *program) statusText(v listing, by string, asJSON bool) (string, error) {
 	if asJSON {
-		line, err := api.Marshal(v.wire)
+		line, err := api.Marshal(v.sent)
 		return string(line) + "\n", err
 	}
-	return table(v.wire, time.Now(), by, p.screen) + v.standing, nil
+	return table(v.sent, time.Now(), by, p.screen) + v.standing, nil
 }
 
 func (p *program) warn(warnings []string) {
@@ -90,7 +90,7 @@ func (p *program) statusWatch(ctx context.Context, by string, asJSON bool) error
 			return err
 		}
 		if !warned && !asJSON {
-			p.warn(v.snapshot.Warnings)
+			p.warn(v.warnings)
 			warned = true
 		}
 		first := last == ""

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -47,7 +48,7 @@ only to who watches it: for --idle and --orphans lamplighter has to run.`,
   lamplighter stop --all --dry-run
   lamplighter stop --force 4711`,
 		Args:              func(_ *cobra.Command, args []string) error { return o.check(args) },
-		ValidArgsFunction: p.completeInstances(many, func(*monitor.Instance) bool { return true }),
+		ValidArgsFunction: p.completeInstances(many, func(*view.Server) bool { return true }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := p.stopAll(cmd.Context(), args, o); err != nil {
 				return fmt.Errorf("stop: %w", err)
@@ -130,9 +131,9 @@ func (p *program) stopAll(ctx context.Context, args []string, o stopOptions) err
 	if client != nil {
 		defer client.Close()
 	}
-	d := &decider{program: p, client: client, snapshot: v.snapshot, repeated: v.wire.Repeated, options: o}
+	d := &decider{program: p, client: client, servers: v.sent.Instances, seen: v.scan, repeated: v.sent.Repeated, options: o}
 	if o.client != "" {
-		if d.snapshot, err = ofClient(v.snapshot, o.client); err != nil {
+		if d.servers, err = ofClient(v.sent.Instances, o.client); err != nil {
 			return err
 		}
 		if o.what() == "" && !o.suspected && o.others == "" && len(args) == 0 {
@@ -162,7 +163,7 @@ func (p *program) stopAll(ctx context.Context, args []string, o stopOptions) err
 	if client == nil {
 		ladder := p.ladder(p.recorder())
 		end = func(ctx context.Context, r *stopped) (api.Killed, error) {
-			result, err := ladder.Stop(ctx, *r.in, stop.Order{Force: o.force, DryRun: o.dryRun, By: "the command line", Confirm: d.confirm(r.in)})
+			result, err := ladder.Stop(ctx, *v.found(r.server), stop.Order{Force: o.force, DryRun: o.dryRun, By: "the command line", Confirm: d.confirm(r.ID)})
 			return api.AnswerTo(result, err), nil
 		}
 	}
@@ -183,8 +184,8 @@ func (p *program) agreed(ctx context.Context, targets []*stopped, o stopOptions)
 		}
 		count++
 		if o.suspected {
-			list.WriteString("  " + r.Label + ": " + monitor.Clean(r.in.Reason) + "\n")
-		} else if view.Of(r.in).Loser(clientMost, clientMost) != "" {
+			list.WriteString("  " + r.Label + ": " + monitor.Clean(view.Value(r.server.Reason)) + "\n")
+		} else if r.server.Loser(clientMost, clientMost) != "" {
 			used++
 		}
 	}
@@ -212,18 +213,16 @@ func (p *program) agreed(ctx context.Context, targets []*stopped, o stopOptions)
 
 // chooseAll finds the servers that all arguments mean, each once, or says what
 // is wrong with all that are wrong, and that nothing was done.
-func chooseAll(s *monitor.Snapshot, args []string, done string) ([]*monitor.Instance, error) {
-	var targets []*monitor.Instance
+func chooseAll(all []*view.Server, args []string, done string) ([]*view.Server, error) {
+	var targets []*view.Server
 	var wrong []string
-	seen := map[monitor.Identity]bool{}
 	for _, what := range args {
-		in, err := choose(s, what)
+		s, err := choose(all, what)
 		switch {
 		case err != nil:
 			wrong = append(wrong, err.Error())
-		case !seen[in.Identity]:
-			seen[in.Identity] = true
-			targets = append(targets, in)
+		case !slices.Contains(targets, s):
+			targets = append(targets, s)
 		}
 	}
 	if len(wrong) > 0 {

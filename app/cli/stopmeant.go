@@ -16,8 +16,9 @@ import (
 // decider finds out which servers an order to stop is about.
 type decider struct {
 	*program
-	client   *api.Client // nil: without a background process
-	snapshot *monitor.Snapshot
+	client   *api.Client       // nil: without a background process
+	servers  []*view.Server    // of a client alone, when the order is about that
+	seen     *monitor.Snapshot // without a background process, as they were found
 	repeated []view.Repeated
 	options  stopOptions
 }
@@ -28,12 +29,12 @@ func (d *decider) decisions(ctx context.Context, w policy.What) ([]api.Decision,
 	if d.client != nil {
 		return d.client.Decisions(ctx, w)
 	}
-	return api.EncodeDecisions(policy.Select(d.snapshot, w, d.policyRules())).Decisions, nil
+	return api.EncodeDecisions(policy.Select(d.seen, w, d.policyRules())).Decisions, nil
 }
 
 // confirm looks at the processes once more, when nobody watches, whether an order
 // for the idle or the orphaned servers means this one; nil for another order.
-func (d *decider) confirm(in *monitor.Instance) func(context.Context) error {
+func (d *decider) confirm(id string) func(context.Context) error {
 	w := d.options.rule()
 	if w == "" {
 		return nil
@@ -44,7 +45,7 @@ func (d *decider) confirm(in *monitor.Instance) func(context.Context) error {
 			return fmt.Errorf("the processes cannot be looked at once more: %w", err)
 		}
 		for _, a := range policy.Select(s, w, d.policyRules()) {
-			if a.ID == in.Identity && a.Do == policy.End {
+			if a.ID.String() == id && a.Do == policy.End {
 				return nil
 			}
 		}
@@ -54,7 +55,7 @@ func (d *decider) confirm(in *monitor.Instance) func(context.Context) error {
 
 // named are the servers that the arguments mean.
 func (d *decider) named(ctx context.Context, args []string) ([]*stopped, error) {
-	instances, err := chooseAll(d.snapshot, args, "ended")
+	servers, err := chooseAll(d.servers, args, "ended")
 	if err != nil {
 		return nil, err
 	}
@@ -62,9 +63,9 @@ func (d *decider) named(ctx context.Context, args []string) ([]*stopped, error) 
 	if err != nil { // the order does not need it
 		d.Say("what is known about their use cannot be told: %v", err)
 	}
-	targets := make([]*stopped, len(instances))
-	for i, in := range instances {
-		targets[i] = &stopped{ID: in.ID(), Label: in.Label(), in: in, Evidence: known[in.ID()].Evidence}
+	targets := make([]*stopped, len(servers))
+	for i, s := range servers {
+		targets[i] = &stopped{ID: string(s.ID), Label: s.Label, server: s, Evidence: known[string(s.ID)].Evidence}
 	}
 	return targets, nil
 }
@@ -73,9 +74,9 @@ func (d *decider) named(ctx context.Context, args []string) ([]*stopped, error) 
 // when its client went is not meant.
 func (d *decider) suspected() []*stopped {
 	var targets []*stopped
-	for i := range d.snapshot.Instances {
-		if in := &d.snapshot.Instances[i]; in.Cause == monitor.CauseSuspected && !in.Evidence.ClientGone {
-			targets = append(targets, &stopped{ID: in.ID(), Label: in.Label(), Reason: in.Reason, in: in})
+	for _, s := range d.servers {
+		if view.Value(s.Cause) == string(monitor.CauseSuspected) && !s.ClientGone {
+			targets = append(targets, &stopped{ID: string(s.ID), Label: s.Label, Reason: view.Value(s.Reason), server: s})
 		}
 	}
 	return targets
@@ -83,28 +84,28 @@ func (d *decider) suspected() []*stopped {
 
 // others are the servers that are the same as one, of the same client.
 func (d *decider) others() ([]*stopped, error) {
-	keep, err := choose(d.snapshot, d.options.others)
+	keep, err := choose(d.servers, d.options.others)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range d.repeated {
 		switch {
-		case !slices.Contains(r.IDs, view.ID(keep.ID())):
+		case !slices.Contains(r.IDs, keep.ID):
 			continue
 		case r.Keep == nil:
 			return nil, fmt.Errorf("%s; name those that are to end", r.Words)
-		case *r.Keep != view.ID(keep.ID()):
+		case *r.Keep != keep.ID:
 			return nil, fmt.Errorf("%s, and that is the one to keep", r.Words)
 		}
 		var targets []*stopped
-		for i := range d.snapshot.Instances {
-			if in := &d.snapshot.Instances[i]; in.Identity != keep.Identity && slices.Contains(r.IDs, view.ID(in.ID())) {
-				targets = append(targets, &stopped{ID: in.ID(), Label: in.Label(), in: in})
+		for _, s := range d.servers {
+			if s.ID != keep.ID && slices.Contains(r.IDs, s.ID) {
+				targets = append(targets, &stopped{ID: string(s.ID), Label: s.Label, server: s})
 			}
 		}
 		return targets, nil
 	}
-	return nil, fmt.Errorf("its client has started %s once", keep.Label())
+	return nil, fmt.Errorf("its client has started %s once", keep.Label)
 }
 
 // meant are the servers that the options mean, with those among them that must
@@ -114,22 +115,22 @@ func (d *decider) meant(ctx context.Context) ([]*stopped, error) {
 	if err != nil {
 		return nil, err
 	}
-	instances := map[string]*monitor.Instance{}
-	for i := range d.snapshot.Instances {
-		instances[d.snapshot.Instances[i].ID()] = &d.snapshot.Instances[i]
+	servers := map[string]*view.Server{}
+	for _, s := range d.servers {
+		servers[string(s.ID)] = s
 	}
 	targets := make([]*stopped, 0, len(list))
 	decided := map[string]bool{}
 	for i := range list {
 		a := &list[i]
-		if instances[a.ID] == nil {
+		if servers[a.ID] == nil {
 			continue // of another client, or gone
 		}
 		decided[a.ID] = true
 		if o := d.options; a.Do != policy.End && !o.all && o.dryRun && !o.verbose && !o.asJSON {
 			continue // why it goes on is told with -v
 		}
-		r := &stopped{ID: a.ID, Label: a.Label, Rule: view.Value(a.Rule), Reason: view.Value(a.Reason), in: instances[a.ID]}
+		r := &stopped{ID: a.ID, Label: a.Label, Rule: view.Value(a.Rule), Reason: view.Value(a.Reason), server: servers[a.ID]}
 		if d.options.dryRun {
 			r.Evidence = a.Evidence
 		}
@@ -144,14 +145,13 @@ func (d *decider) meant(ctx context.Context) ([]*stopped, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range d.snapshot.Instances {
-		in := &d.snapshot.Instances[i]
-		a, ok := known[in.ID()]
-		if !ok || decided[in.ID()] {
+	for _, s := range d.servers {
+		a, ok := known[string(s.ID)]
+		if !ok || decided[string(s.ID)] {
 			continue
 		}
-		r := &stopped{ID: in.ID(), Label: in.Label(), in: in, Evidence: a.Evidence}
-		r.leave(d.notMeant(in, time.Now()))
+		r := &stopped{ID: string(s.ID), Label: s.Label, server: s, Evidence: a.Evidence}
+		r.leave(d.notMeant(s, time.Now()))
 		targets = append(targets, r)
 	}
 	return targets, nil
@@ -171,12 +171,12 @@ func (d *decider) known(ctx context.Context) (map[string]api.Decision, error) {
 }
 
 // notMeant says why an order for some servers does not mean this one.
-func (d *decider) notMeant(in *monitor.Instance, now time.Time) string {
-	since, last := in.Evidence.IdleSince, in.LastActivity
+func (d *decider) notMeant(s *view.Server, now time.Time) string {
+	since, last := view.Value(s.IdleSince), view.Value(s.LastActivity)
 	switch {
 	case d.options.orphans:
 		return "it is not orphaned"
-	case in.Busy != nil && *in.Busy:
+	case view.Value(s.Busy):
 		return "it is at work"
 	case d.client == nil:
 		return "one look cannot tell for how long it has been idle"
@@ -191,7 +191,7 @@ func (d *decider) notMeant(in *monitor.Instance, now time.Time) string {
 // nothingMeant says that an order means no server, as far as is known.
 func (d *decider) nothingMeant() string {
 	switch o := d.options; {
-	case o.all, len(d.snapshot.Instances) == 0:
+	case o.all, len(d.servers) == 0:
 		return "Nothing to end: no server runs."
 	case o.suspected:
 		return "No suspected orphans."
@@ -209,7 +209,7 @@ func (d *decider) oneLook(targets []*stopped) error {
 	if d.client != nil || !d.options.idle && !d.options.orphans {
 		return nil
 	}
-	left := len(d.snapshot.Instances)
+	left := len(d.servers)
 	for _, r := range targets {
 		if !r.leftAlone {
 			left--

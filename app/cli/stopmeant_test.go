@@ -198,7 +198,7 @@ func TestConfirmByOneLook(t *testing.T) {
 	} {
 		d := newDesktop(t, slices.Clone(list)...)
 		d.snap.At = time.Now() // as a scan has it
-		confirm := (&decider{program: d.program, options: test.options}).confirm(&test.in)
+		confirm := (&decider{program: d.program, options: test.options}).confirm(test.in.ID())
 		if err := confirm(t.Context()); (err == nil) != (test.says == "") || err != nil && err.Error() != test.says {
 			t.Errorf("%+v of %s: %v", test.options, test.in.Name(), err)
 		}
@@ -207,7 +207,7 @@ func TestConfirmByOneLook(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if (&decider{options: stopOptions{all: true}}).confirm(&list[0]) != nil {
+	if (&decider{options: stopOptions{all: true}}).confirm(list[0].ID()) != nil {
 		t.Error("an order for all looks for a reason")
 	}
 }

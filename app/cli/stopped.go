@@ -10,6 +10,7 @@ import (
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
 	"lamplighter/monitor/stop"
+	"lamplighter/monitor/view"
 )
 
 // stopped is what came of one server, also on the wire of --json.
@@ -26,10 +27,10 @@ type stopped struct {
 	// Evidence is what is known about its use, with --dry-run.
 	Evidence []string `json:"evidence,omitempty"`
 
-	in        *monitor.Instance // as it was seen; nil when the background process saw it later
-	restart   bool              // it is started again
-	leftAlone bool              // it is not ended, whatever the ladder would say
-	lost      bool              // the background process does not answer any more
+	server    *view.Server // as it was seen
+	restart   bool         // it is started again
+	leftAlone bool         // it is not ended, whatever the ladder would say
+	lost      bool         // the background process does not answer any more
 }
 
 // end ends the server and notes what came of it.

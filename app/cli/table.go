@@ -43,16 +43,14 @@ func table(sent api.Instances, now time.Time, by string, sc screen) string {
 	for _, r := range sent.Repeated {
 		words := r.Words
 		if r.Keep != nil {
-			pid, _, _ := strings.Cut(string(*r.Keep), "-")
-			words += ": lamplighter stop --others " + pid
+			words += ": lamplighter stop --others " + pidOf(*r.Keep)
 		}
 		below += cut(words, sc.width) + "\n"
 	}
 	if g := sent.GivenUp; g != nil {
 		words := g.Words + ": lamplighter stop"
 		for _, id := range g.IDs {
-			pid, _, _ := strings.Cut(string(id), "-")
-			words += " " + pid
+			words += " " + pidOf(id)
 		}
 		below += cut(words, sc.width) + "\n"
 	}

@@ -131,14 +131,14 @@ func TestOfClient(t *testing.T) {
 	}
 	s.Instances[2].OnPipes = true // nobody knows that it is a server
 	for _, name := range []string{"claude-code", "Claude Code", "claudecode"} {
-		if part, err := ofClient(s, name); err != nil || len(part.Instances) != 1 || part.Instances[0].Identity.PID != 2 {
+		if part, err := ofClient(view.All(s), name); err != nil || len(part) != 1 || *part[0].PID != 2 {
 			t.Errorf("%s: %+v, %v", name, part, err)
 		}
 	}
-	if _, err := ofClient(s, "zed"); err == nil || err.Error() != `no server has the client "zed"; there are Codex, Claude Code` {
+	if _, err := ofClient(view.All(s), "zed"); err == nil || err.Error() != `no server has the client "zed"; there are Codex, Claude Code` {
 		t.Error(err)
 	}
-	if _, err := choose(s, "alpha"); err == nil || !strings.Contains(err.Error(), "1 - alpha (Codex), 2 - alpha (Claude Code)") {
+	if _, err := choose(view.All(s), "alpha"); err == nil || !strings.Contains(err.Error(), "1 - alpha (Codex), 2 - alpha (Claude Code)") {
 		t.Error(err)
 	}
 }

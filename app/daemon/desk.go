@@ -75,7 +75,7 @@ func (d *desk) find(r view.Ref) *monitor.Instance {
 func (d *desk) about(in *monitor.Instance, o view.Order) error {
 	switch o.Verb {
 	case view.Open:
-		_, err := d.show(in)
+		_, err := d.show(view.Of(in))
 		return err
 	case view.Stop:
 		return d.stopAsked(in, o)
@@ -97,20 +97,20 @@ func (d *desk) Show() (string, error) {
 	if address := d.page(""); address != "" {
 		return WithoutToken(address), d.open(address)
 	}
-	in := Newest(d.parts.Source.Snapshot())
-	if in == nil {
+	s := Newest(view.All(d.parts.Source.Snapshot()))
+	if s == nil {
 		return "", ErrNoInstance
 	}
-	return d.show(in)
+	return d.show(s)
 }
 
-func (d *desk) show(in *monitor.Instance) (string, error) {
-	address := in.DashboardURL
+func (d *desk) show(s *view.Server) (string, error) {
+	address := view.Value(s.DashboardURL)
 	if address == "" {
-		address = d.page(FragmentOf(in))
+		address = d.page(FragmentOf(s.ID))
 	}
 	if address == "" {
-		return "", fmt.Errorf("%s has no dashboard (%s)", in.Label(), view.WithoutDashboard(in))
+		return "", fmt.Errorf("%s has no dashboard (%s)", s.Label, s.WithoutDashboard())
 	}
 	return WithoutToken(address), d.open(address)
 }
@@ -127,14 +127,13 @@ func (d *desk) page(fragment string) string {
 // ErrNoInstance: nothing runs that could be opened.
 var ErrNoInstance = errors.New("no server with a dashboard is running; start your assistant and try again")
 
-// Newest is the instance that started last and has a dashboard, nil when there
+// Newest is the server that started last and has a dashboard, nil when there
 // is none.
-func Newest(s *monitor.Snapshot) *monitor.Instance {
-	var last *monitor.Instance
-	for i := range s.Instances {
-		in := &s.Instances[i]
-		if in.DashboardURL != "" && (last == nil || in.StartedAt.After(last.StartedAt)) {
-			last = in
+func Newest(all []*view.Server) *view.Server {
+	var last *view.Server
+	for _, s := range all {
+		if s.DashboardURL != nil && (last == nil || view.Value(s.StartedAt).After(view.Value(last.StartedAt))) {
+			last = s
 		}
 	}
 	return last

@@ -63,7 +63,7 @@ func (d *desk) stopAsked(in *monitor.Instance, o view.Order) error {
 		return end()
 	}
 	byPage := func() error {
-		if address := d.page(FragmentOf(in)); address != "" {
+		if address := d.page(FragmentOf(shown.ID)); address != "" {
 			return d.open(address)
 		}
 		return end()

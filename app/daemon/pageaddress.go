@@ -3,14 +3,14 @@ package daemon
 import (
 	"strings"
 
-	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // An address of the page may carry a token at the end of its fragment, as
 // "#token=…" or "#/24284/logs&token=…": see api.Web.OpenURL.
 
-// FragmentOf is the part of the page that shows an instance.
-func FragmentOf(in *monitor.Instance) string { return "/" + in.ID() }
+// FragmentOf is the part of the page that shows a server.
+func FragmentOf(id view.ID) string { return "/" + string(id) }
 
 // WithFragment is the address of a part of the page, from that of the whole.
 func WithFragment(page, fragment string) string {

@@ -48,7 +48,7 @@ func (o ourServers) On(_ context.Context, dir string, own int) (workspace.Starte
 }
 
 func (o ourServers) on(dir string, own int) serversOn {
-	return judgeServers(o.sessions.List(), o.instances(), dir, own)
+	return judgeServers(o.sessions.List(), view.All(o.instances()), dir, own)
 }
 
 // End ends the idle ones of them.
@@ -60,10 +60,15 @@ func (o ourServers) End(ctx context.Context, dir string, own int) error {
 			left = append(left, fmt.Errorf("session %d on it was not ended: %w", id, err))
 		}
 	}
-	for _, in := range found.shared {
-		result, err := o.stop.Stop(ctx, in, stop.Order{By: "for " + forWorkspace})
+	for _, s := range found.shared {
+		id, _ := monitor.ParseIdentity(string(s.ID))
+		in := o.instances().Instance(id)
+		if in == nil {
+			continue // it has ended
+		}
+		result, err := o.stop.Stop(ctx, *in, stop.Order{By: "for " + forWorkspace})
 		if err != nil && result.Outcome != stop.Gone {
-			left = append(left, fmt.Errorf("%s on it was not ended: %w", in.Label(), err))
+			left = append(left, fmt.Errorf("%s on it was not ended: %w", s.Label, err))
 		}
 	}
 	return errors.Join(left...)
@@ -132,7 +137,7 @@ func theirServersOn(ctx context.Context, client *api.Client, dir string, own int
 		}
 		sessions = append(sessions, one)
 	}
-	return judgeServers(sessions, view.Decode(wire.Instances, time.Now()), dir, own), nil
+	return judgeServers(sessions, wire.Instances, dir, own), nil
 }
 
 // End has the background process end the idle ones of them.
@@ -155,13 +160,13 @@ func (t TheirServers) End(ctx context.Context, dir string, own int) error {
 			left = append(left, fmt.Errorf("session %d on it was not ended: %w", id, err))
 		}
 	}
-	for _, in := range found.shared {
-		killed, err := client.Kill(ctx, in.ID(), api.KillOrder{})
+	for _, s := range found.shared {
+		killed, err := client.Kill(ctx, string(s.ID), api.KillOrder{})
 		if err == nil && killed.Outcome != stop.Ended && killed.Outcome != stop.Gone {
 			err = errors.New(killed.Error)
 		}
 		if err != nil {
-			left = append(left, fmt.Errorf("%s on it was not ended: %w", in.Label(), err))
+			left = append(left, fmt.Errorf("%s on it was not ended: %w", s.Label, err))
 		}
 	}
 	return errors.Join(left...)
@@ -173,14 +178,14 @@ func noServer(err error) error { return fmt.Errorf("%w: %w", workspace.ErrNoServ
 type serversOn struct {
 	started  workspace.Started
 	sessions []int
-	shared   []monitor.Instance
+	shared   []*view.Server
 }
 
 // judgeServers tells which servers on a directory nobody needs any more: the
 // session of its workspace, own, or all with AnySession, those for which whoever
 // asked has gone, and shared servers without a client. Of who asked the Start may not be
 // known.
-func judgeServers(sessions []session.Session, snapshot *monitor.Snapshot, dir string, own int) serversOn {
+func judgeServers(sessions []session.Session, servers []*view.Server, dir string, own int) serversOn {
 	var found serversOn
 	on := onDirectory(dir)
 	for _, s := range sessions {
@@ -200,17 +205,17 @@ func judgeServers(sessions []session.Session, snapshot *monitor.Snapshot, dir st
 			found.started.Used = append(found.started.Used, workspace.User{PID: s.ID, Name: "a server", How: how})
 		}
 	}
-	for _, in := range snapshot.Instances {
-		if in.State == monitor.StateParked || !in.IsShared() || !on(in.ProjectRoot) {
+	for _, s := range servers {
+		if s.State == monitor.StateParked || s.SharedBy == nil || !on(view.Value(s.ProjectRoot)) {
 			continue
 		}
-		if len(in.Sharing.Clients) == 0 {
-			found.shared = append(found.shared, in)
-			found.started.Idle = append(found.started.Idle, in.Identity.PID)
+		if len(s.Clients) == 0 {
+			found.shared = append(found.shared, s)
+			found.started.Idle = append(found.started.Idle, view.Value(s.PID))
 			continue
 		}
-		how := "is shared by " + cmp.Or(in.Sharing.Clients[0].Name, "a client")
-		found.started.Used = append(found.started.Used, workspace.User{PID: in.Identity.PID, Name: in.Label(), How: how})
+		how := "is shared by " + cmp.Or(s.Clients[0].Name, "a client")
+		found.started.Used = append(found.started.Used, workspace.User{PID: view.Value(s.PID), Name: s.Label, How: how})
 	}
 	return found
 }

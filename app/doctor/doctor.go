@@ -17,7 +17,7 @@ import (
 
 	"lamplighter/app/config"
 	"lamplighter/app/launch"
-	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // Mark says how a line is.
@@ -127,7 +127,7 @@ type Options struct {
 	// Installer tells how this program is installed.
 	Installer Installer
 	// Scan lists the servers where no background process does.
-	Scan func(ctx context.Context) ([]monitor.Instance, error)
+	Scan func(ctx context.Context) ([]*view.Server, error)
 	// Clients lists the settings of MCP clients, as this command would find them;
 	// nil without a home directory.
 	Clients Lister

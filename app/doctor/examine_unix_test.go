@@ -23,9 +23,9 @@ import (
 	"lamplighter/app/launch"
 	"lamplighter/app/setup"
 	"lamplighter/installer"
-	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/programtest"
+	"lamplighter/monitor/view"
 )
 
 // machine is a user's world to be examined.
@@ -54,7 +54,7 @@ func newMachine(t *testing.T) *machine {
 		Finder: func(environ []string) Finder {
 			return launch.NewFinder(launch.FinderOptions{Environ: environ, Home: home, Passwd: os.DevNull, Limits: launch.Limits{Shell: time.Minute}})
 		},
-		Scan: func(context.Context) ([]monitor.Instance, error) { return nil, nil },
+		Scan: func(context.Context) ([]*view.Server, error) { return nil, nil },
 	}
 	m.places()
 	m.o.Installer = installer.New(installer.Options{

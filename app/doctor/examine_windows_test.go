@@ -12,7 +12,7 @@ import (
 	"lamplighter/app/config"
 	"lamplighter/app/launch"
 	"lamplighter/installer"
-	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // The first failure that was never explained: [WinError 2], because what the
@@ -33,7 +33,7 @@ func TestWinError2(t *testing.T) {
 			return launch.NewFinder(launch.FinderOptions{Environ: environ, Home: home})
 		},
 		Installer: installer.New(installer.Options{OS: "windows", Home: home, StateDir: state, LocalApps: filepath.Join(home, "Programs"), Self: filepath.Join(home, "lamplighter.exe"), Getenv: func(string) string { return "" }}),
-		Scan:      func(context.Context) ([]monitor.Instance, error) { return nil, nil },
+		Scan:      func(context.Context) ([]*view.Server, error) { return nil, nil },
 	}
 	report := Examine(t.Context(), o)
 	text := said(report.Lines)

@@ -32,6 +32,8 @@ type Recording struct {
 	Policies   policy.Rules
 	Paused     bool          // the policies are
 	Off        []policy.Rule // switched off by the user
+	// Decided is what the background process does by them now; nil: it is to be decided.
+	Decided []policy.Action
 }
 
 // Record writes the situation that this machine is in to a file, with what is
@@ -49,8 +51,10 @@ func Record(ctx context.Context, o Recording) (*situation.Situation, error) {
 		return nil, err
 	}
 	s.Rules = o.Servers
-	actions, _ := policy.Decide(o.Snapshot, policies)
-	s.Expect = expected(s, actions)
+	if o.Decided == nil {
+		o.Decided, _ = policy.Decide(o.Snapshot, policies)
+	}
+	s.Expect = expected(s, o.Decided)
 	text, err := s.Marshal()
 	if err != nil {
 		return nil, err

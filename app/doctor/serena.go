@@ -9,6 +9,7 @@ import (
 
 	"lamplighter/app/launch"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // serenaFacts are the ways to start Serena, and the servers that run.
@@ -20,7 +21,7 @@ type serenaFacts struct {
 	skipped  error // why no candidate was run
 	around   surroundings
 
-	running  []monitor.Instance
+	running  []*view.Server
 	unknown  bool // which servers run is not known
 	project  projectFacts
 	starters []starter
@@ -248,15 +249,15 @@ func orUnknown(version string) string {
 }
 
 // judgeRunning is about the versions of the servers that run.
-func judgeRunning(list []monitor.Instance, unknown bool) []Line {
+func judgeRunning(list []*view.Server, unknown bool) []Line {
 	if unknown {
 		return []Line{{Mark: Warn, Text: "which servers run is not known: the process table cannot be read"}}
 	}
 	count := map[string]int{}
 	total := 0
-	for i := range list {
-		if list[i].Kind == monitor.KindSerena {
-			count[list[i].Version]++
+	for _, s := range list {
+		if s.Kind == monitor.KindSerena {
+			count[view.Value(s.Version)]++
 			total++
 		}
 	}

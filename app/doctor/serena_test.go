@@ -9,6 +9,7 @@ import (
 	"lamplighter/app/apptest"
 	"lamplighter/app/launch"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 func verdict(source string, problem launch.Problem, detail string, command ...string) launch.Verdict {
@@ -93,8 +94,8 @@ func TestAdviceOfTheVerdict(t *testing.T) {
 }
 
 func TestJudgeRunning(t *testing.T) {
-	list := []monitor.Instance{
-		{Kind: monitor.KindSerena, Version: "2.1.0"}, {Kind: monitor.KindSerena, Version: "1.5.3"}, {Kind: monitor.KindSerena, Version: "2.1.0"},
+	list := []*view.Server{
+		{Kind: monitor.KindSerena, Version: new("2.1.0")}, {Kind: monitor.KindSerena, Version: new("1.5.3")}, {Kind: monitor.KindSerena, Version: new("2.1.0")},
 		{Kind: "filesystem"}, {Kind: monitor.KindSerena},
 	}
 	text := said(judgeRunning(list, false))
@@ -108,8 +109,8 @@ func TestJudgeRunning(t *testing.T) {
 
 // What a version cannot do is said once, although it is the one to start and runs.
 func TestJudgeSerenaSaysALimitationOnce(t *testing.T) {
-	running := monitor.Instance{Kind: monitor.KindSerena, Version: "2.1.0"}
-	text := said(judgeSerena(serenaFacts{verdicts: []launch.Verdict{works("2.1.0", "x", "/s")}, running: []monitor.Instance{running}}))
+	running := &view.Server{Kind: monitor.KindSerena, Version: new("2.1.0")}
+	text := said(judgeSerena(serenaFacts{verdicts: []launch.Verdict{works("2.1.0", "x", "/s")}, running: []*view.Server{running}}))
 	apptest.Contains(t, text, "1 running server is Serena 2.1.0")
 	if n := strings.Count(text, "agent interface REPL"); n != 1 {
 		t.Errorf("it is said %d times:\n%s", n, text)

@@ -35,7 +35,7 @@ type sharingFacts struct {
 	wrong  error    // with IdleShutdownVariable
 	needed []string // names of clients that connect to it, by their settings
 
-	instances []monitor.Instance
+	instances []*view.Server
 
 	here     string // the directory whose Serena would be shared; "" when that was not looked at
 	plan     share.Plan
@@ -203,19 +203,16 @@ func cleaned(names []string) []string {
 }
 
 // judgeShared says who shares what now, and who does not and why.
-func judgeShared(instances []monitor.Instance) []Line {
+func judgeShared(servers []*view.Server) []Line {
 	var lines []Line
-	for i := range instances {
-		in := &instances[i]
-		if in.Sharing == nil {
-			continue
+	for _, s := range servers {
+		clients := view.ClientsInWords(s.Clients)
+		switch {
+		case s.SharedBy != nil:
+			lines = append(lines, Line{Mark: OK, Text: fmt.Sprintf("%s is shared: %s", s.Label, clients)})
+		case s.AloneBecause != nil:
+			lines = append(lines, Line{Mark: OK, Text: fmt.Sprintf("%s is not shared, because %s (%s)", s.Label, *s.AloneBecause, clients)})
 		}
-		clients := view.ClientsInWords(in.Sharing.Clients)
-		l := Line{Mark: OK, Text: fmt.Sprintf("%s is shared: %s", in.Label(), clients)}
-		if !in.IsShared() {
-			l.Text = fmt.Sprintf("%s is not shared, because %s (%s)", in.Label(), in.Sharing.Alone, clients)
-		}
-		lines = append(lines, l)
 	}
 	return lines
 }

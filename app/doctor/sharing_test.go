@@ -17,6 +17,7 @@ import (
 	"lamplighter/app/share"
 	"lamplighter/app/socket"
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 func TestJudgeSharing(t *testing.T) {
@@ -28,12 +29,12 @@ func TestJudgeSharing(t *testing.T) {
 		}},
 	}
 	away := func(f *sharingFacts) { f.runs, f.pid = false, 0 }
-	shared := func(alone string, clients ...string) []monitor.Instance {
+	shared := func(alone string, clients ...string) []*view.Server {
 		in := monitor.Instance{Kind: monitor.KindSerena, Port: 24282, ProjectName: "alpha", Sharing: &monitor.Sharing{Alone: alone}}
 		for _, name := range clients {
 			in.Sharing.Clients = append(in.Sharing.Clients, monitor.Client{Name: name})
 		}
-		return []monitor.Instance{{Kind: monitor.KindSerena, Port: 9, ProjectName: "other"}, in}
+		return view.All(&monitor.Snapshot{Instances: []monitor.Instance{{Kind: monitor.KindSerena, Port: 9, ProjectName: "other"}, in}})
 	}
 	for name, test := range map[string]struct {
 		change func(*sharingFacts)

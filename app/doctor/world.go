@@ -13,7 +13,6 @@ import (
 	"lamplighter/app/api"
 	"lamplighter/app/config"
 	"lamplighter/app/setup"
-	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/view"
 )
@@ -41,10 +40,10 @@ type world struct {
 type background struct {
 	err       error // why it cannot be reached; nil: it runs and answers
 	health    api.Health
-	address   string             // of the page, without a token; "" when it is not served
-	instances []monitor.Instance // when it answers
-	exe       string             // what it runs
-	silent    []process.Info     // lamplighters in the background that are not the one that answers
+	address   string         // of the page, without a token; "" when it is not served
+	instances []*view.Server // when it answers
+	exe       string         // what it runs
+	silent    []process.Info // lamplighters in the background that are not the one that answers
 }
 
 func (b background) runs() bool { return b.err == nil }
@@ -99,7 +98,7 @@ func look(ctx context.Context, o Options) world {
 	w.settings, w.wrong, w.serena, w.serenas = r.settings, r.wrong, r.serena, r.serenas
 	w.table = <-table
 	w.clients = <-clients
-	setup.NoteRunning(w.clients.all, view.All(&monitor.Snapshot{Instances: w.background.instances}))
+	setup.NoteRunning(w.clients.all, w.background.instances)
 	w.installerFound = <-installed
 	w.background.silent = silent(w.table, w.background.health.PID, os.Getpid(), o.Self)
 	if pid := w.background.health.PID; pid != 0 {
@@ -137,7 +136,7 @@ func reach(ctx context.Context, socket string) (b background) {
 		b.address, _, _ = strings.Cut(*status.Address, "#")
 	}
 	if list, err := client.Instances(ctx); err == nil {
-		b.instances = view.Decode(list.Instances, time.Now()).Instances
+		b.instances = list.Instances
 	}
 	return b
 }

@@ -101,7 +101,7 @@ func TestAPinnedProcessIsNotEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found := s.Find(st.Identity.String()); len(found) != 1 || !found[0].Pinned {
+	if found := s.Instance(st.Identity); found == nil || !found.Pinned {
 		t.Errorf("a single look sees %+v", found)
 	}
 	if r, err := b.ladder.Stop(t.Context(), pinned, stop.Order{}); !errors.Is(err, stop.ErrPinned) {

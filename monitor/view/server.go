@@ -223,8 +223,8 @@ func (w *Server) Sent(now time.Time) *Server {
 	return &sent
 }
 
-// idleFrom is when its last call was, or its start where it had none; nil: not known.
-func (w *Server) idleFrom() *time.Time {
+// IdleFrom is when its last call was, or its start where it had none; nil: not known.
+func (w *Server) IdleFrom() *time.Time {
 	if w.uncalled || w.LastActivity == nil && w.IdleSeconds != nil && !Value(w.Busy) { // as it was sent
 		return w.StartedAt
 	}
@@ -237,96 +237,27 @@ func (w *Server) IdleFor(now time.Time) (time.Duration, bool) {
 	switch {
 	case Value(w.Busy):
 		return 0, true
-	case w.idleFrom() == nil:
+	case w.IdleFrom() == nil:
 		return 0, false
 	}
-	return max(now.Sub(*w.idleFrom()), 0), true
+	return max(now.Sub(*w.IdleFrom()), 0), true
 }
 
 // share puts what is known of an instance's clients on the wire.
 func (w *Server) share(s *monitor.Sharing) {
-	w.Waiting, w.AloneBecause, w.SavedBytes = &s.Waiting, Known(s.Alone), Known(s.SavedBytes)
-	for _, c := range s.Clients {
-		w.Clients = append(w.Clients, Client{PID: c.PID, Name: monitor.Clean(c.Name)})
-	}
+	w.Waiting, w.AloneBecause, w.SavedBytes, w.Clients = &s.Waiting, Known(s.Alone), Known(s.SavedBytes), clientsOf(s)
 	if s.Alone == "" {
 		w.SharedBy = new(len(s.Clients))
 	}
 }
 
-// sharing is the inverse of share, nil for an instance without such clients.
-func (w *Server) sharing() *monitor.Sharing {
-	if w.SharedBy == nil && w.AloneBecause == nil {
-		return nil
+// clientsOf are the clients that have a server through us.
+func clientsOf(s *monitor.Sharing) []Client {
+	list := []Client{}
+	for _, c := range s.Clients {
+		list = append(list, Client{PID: c.PID, Name: monitor.Clean(c.Name)})
 	}
-	s := &monitor.Sharing{Waiting: Value(w.Waiting), Alone: Value(w.AloneBecause), SavedBytes: Value(w.SavedBytes)}
-	for _, c := range w.Clients {
-		s.Clients = append(s.Clients, monitor.Client{Identity: monitor.Identity{PID: c.PID}, Name: c.Name})
-	}
-	return s
-}
-
-// Decode is the inverse of Encode, as far as the wire carries it: the start
-// identity of a client is not on it, and at is the moment of the answer.
-// Instances whose id cannot be read are left out.
-func Decode(list []*Server, at time.Time) *monitor.Snapshot {
-	s := &monitor.Snapshot{At: at, Instances: make([]monitor.Instance, 0, len(list))}
-	for _, in := range list {
-		id, err := monitor.ParseIdentity(string(in.ID))
-		if err != nil {
-			continue
-		}
-		m := monitor.Instance{
-			Identity:      id,
-			Kind:          in.Kind,
-			Port:          Value(in.Port),
-			DashboardURL:  Value(in.DashboardURL),
-			MCPURL:        Value(in.MCPURL),
-			ProjectName:   Value(in.ProjectName),
-			ProjectRoot:   Value(in.ProjectRoot),
-			Context:       Value(in.Context),
-			Modes:         in.Modes,
-			Version:       Value(in.Version),
-			State:         in.State,
-			Cause:         monitor.Cause(Value(in.Cause)),
-			Reason:        Value(in.Reason),
-			Command:       Value(in.Command),
-			Directory:     Value(in.Directory),
-			StartedAt:     Value(in.StartedAt),
-			LastHeartbeat: Value(in.LastHeartbeat),
-			LastActivity:  Value(in.idleFrom()),
-			Busy:          in.Busy,
-			ToolCalls:     in.ToolCalls,
-			RSSBytes:      Value(in.RSSBytes),
-			CPUPercent:    in.CPUPercent,
-			Processes:     Value(in.Processes),
-			Managed:       in.Managed,
-			Sharing:       in.sharing(),
-			Pinned:        in.Pinned,
-			Recognised:    in.Certainty != monitor.Unsure,
-			OnPipes:       in.OnPipes,
-			Evidence: monitor.Evidence{
-				Transport: Value(in.Transport), ClientGone: in.ClientGone, Orphaned: in.Orphaned, IdleSince: Value(in.IdleSince),
-				AloneSince: Value(in.AloneSince),
-			},
-			Plan: monitor.Plan{ShutdownAt: Value(in.ShutdownAt), Reason: Value(in.ShutdownReason), KeptUntil: Value(in.KeptUntil), GivenUpSince: Value(in.GivenUpSince)},
-		}
-		if p := in.Problem; p != nil {
-			m.Problem = &monitor.Problem{
-				Cause: m.Cause, Kind: monitor.ProblemKind(Value(p.Kind)), Language: Value(p.Language), Evidence: p.Evidence, Since: Value(p.Since),
-			}
-		}
-		if e := in.Entry; e != nil {
-			m.Entry = &monitor.Entry{
-				Name: e.Name, Client: e.Client, File: e.File, Scope: e.Scope, Plugin: Value(e.Plugin), Proves: in.Certainty == monitor.ByEntry,
-			}
-		}
-		if in.Client != nil {
-			m.Client = &monitor.Client{Identity: monitor.Identity{PID: in.Client.PID}, Name: in.Client.Name}
-		}
-		s.Instances = append(s.Instances, m)
-	}
-	return s
+	return list
 }
 
 // Known is nil for a zero value: in the model, zero means unknown.

@@ -67,13 +67,13 @@ func (s *Server) words(in *monitor.Instance) Words {
 	case !s.live():
 	case Value(s.Busy):
 		w.Short = append(w.Short, Phrase{Text: "busy"})
-	case s.idleFrom() != nil:
-		w.Short = append(w.Short, Phrase{Text: "idle", Since: s.idleFrom()})
+	case s.IdleFrom() != nil:
+		w.Short = append(w.Short, Phrase{Text: "idle", Since: s.IdleFrom()})
 	}
 	if s.tellsReason() && s.Reason != nil {
-		w.Why = append(w.Why, s.reason())
+		w.Why = append(w.Why, s.ReasonWords())
 	}
-	w.Why = append(w.Why, SharingWords(s.sharing())...)
+	w.Why = append(w.Why, SharingWords(in.Sharing)...)
 	if s.askedByNobody() {
 		w.Why = append(w.Why, "started by Lamplighter")
 	}
@@ -289,9 +289,9 @@ func (s *Server) tellsReason() bool {
 	return s.Problem != nil || s.State != monitor.StateProject && s.State != monitor.StateNoProject && (s.State != monitor.StateLive || s.Kind == monitor.KindSerena)
 }
 
-// reason is why a server is in its state, after the cause if it is red and the reason
+// ReasonWords is why a server is in its state, after the cause if it is red and the reason
 // does not name it.
-func (s *Server) reason() string {
+func (s *Server) ReasonWords() string {
 	reason := monitor.Clean(Value(s.Reason))
 	if s.Cause == nil || s.cause().OfHealth() {
 		return reason
@@ -299,20 +299,17 @@ func (s *Server) reason() string {
 	return monitor.Clean(*s.Cause) + ": " + reason
 }
 
-// Reason is why an instance is in its state.
-func Reason(in *monitor.Instance) string { return Of(in).reason() }
-
-// WithoutDashboard says why an instance has none.
-func WithoutDashboard(in *monitor.Instance) string {
+// WithoutDashboard says why a server has none.
+func (s *Server) WithoutDashboard() string {
 	switch {
-	case in.State == monitor.StateZombie:
-		return Reason(in)
-	case in.State == monitor.StateParked:
-		return "it is parked: " + Reason(in)
-	case in.Kind != monitor.KindSerena && in.Kind != "":
+	case s.State == monitor.StateZombie:
+		return s.ReasonWords()
+	case s.State == monitor.StateParked:
+		return "it is parked: " + s.ReasonWords()
+	case s.Kind != monitor.KindSerena && s.Kind != "":
 		return "only Serena has one"
 	}
-	return StateWords(in.State)
+	return StateWords(s.State)
 }
 
 // Reach says of a server that runs that it has no dashboard of its own.
@@ -363,7 +360,7 @@ func (s *Server) Listed(most int) string {
 // many columns.
 func (s *Server) Loser(name, all int) string {
 	if s.SharedBy != nil {
-		return monitor.Shorten(ClientsInWords(s.sharing().Clients), all)
+		return monitor.Shorten(ClientsInWords(s.Clients), all)
 	}
 	words := s.Who(name)
 	switch {
@@ -403,7 +400,7 @@ func programName(name string) string {
 
 // ClientsInWords counts clients and names their programs, those of most clients
 // first: "3 clients: Claude Code ×2, Codex", "1 client: Codex", "no clients".
-func ClientsInWords(list []monitor.Client) string {
+func ClientsInWords(list []Client) string {
 	if len(list) == 0 {
 		return countClients(0)
 	}
@@ -448,7 +445,7 @@ func SharingWords(s *monitor.Sharing) []string {
 	case s.Alone != "":
 		return []string{"not shared: " + monitor.Clean(s.Alone)}
 	}
-	words := []string{ClientsInWords(s.Clients)}
+	words := []string{ClientsInWords(clientsOf(s))}
 	if s.Waiting > 0 {
 		words = append(words, monitor.Plural(s.Waiting, "request under way", "requests under way, one after another"))
 	}

@@ -60,9 +60,6 @@ func TestUncalled(t *testing.T) {
 	if sent.LastActivity != nil || Value(sent.IdleSeconds) != 60 || len(sent.Words.Short) != 1 || !sent.Words.Short[0].Since.Equal(started) {
 		t.Errorf("%+v", sent)
 	}
-	if again := Decode([]*Server{sent}, now).Instances[0]; !again.Uncalled() {
-		t.Errorf("%+v", again)
-	}
 }
 
 func clientsNamedAs(names ...string) []monitor.Client {
@@ -88,7 +85,7 @@ func TestClientsInWords(t *testing.T) {
 		{[]string{"a\x1b[2J\nb"}, "1 client: a[2J b"},
 		{[]string{strings.Repeat("x", 4096)}, "1 client: " + strings.Repeat("x", 12) + "…" + strings.Repeat("x", 11)},
 	} {
-		if got := ClientsInWords(clientsNamedAs(c.names...)); got != c.want {
+		if got := ClientsInWords(clientsOf(&monitor.Sharing{Clients: clientsNamedAs(c.names...)})); got != c.want {
 			t.Errorf("%q: %q, want %q", c.names, got, c.want)
 		}
 	}
@@ -97,7 +94,7 @@ func TestClientsInWords(t *testing.T) {
 // Whatever clients call themselves, it is one short line that hides nobody.
 func TestClientsInWordsAreHarmless(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		got := ClientsInWords(clientsNamedAs(rapid.SliceOf(rapid.String()).Draw(t, "names")...))
+		got := ClientsInWords(clientsOf(&monitor.Sharing{Clients: clientsNamedAs(rapid.SliceOf(rapid.String()).Draw(t, "names")...)}))
 		if monitor.Columns(got) > 160 || strings.ContainsFunc(got, monitor.Unprintable) || !strings.Contains(got, "client") {
 			t.Errorf("%q", got)
 		}

@@ -92,7 +92,7 @@ func TestSuspectedIsNotAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found := once.Find(in.ID()); len(found) != 1 || !found[0].Evidence.Suspected || found[0].Cause != monitor.CauseSuspected || once.At.Before(found[0].Evidence.AloneSince) {
+	if found := once.Instance(in.Identity); found == nil || !found.Evidence.Suspected || found.Cause != monitor.CauseSuspected || once.At.Before(found.Evidence.AloneSince) {
 		t.Errorf("a single look: %+v", found)
 	}
 }

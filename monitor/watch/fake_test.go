@@ -236,3 +236,13 @@ func inState(st monitor.State, cause monitor.Cause) func(*monitor.Instance) bool
 }
 
 func gone(in *monitor.Instance) bool { return in == nil }
+
+// withPID are the instances with this pid.
+func withPID(s *monitor.Snapshot, pid int) (found []*monitor.Instance) {
+	for i := range s.Instances {
+		if s.Instances[i].Identity.PID == pid {
+			found = append(found, &s.Instances[i])
+		}
+	}
+	return found
+}

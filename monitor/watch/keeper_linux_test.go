@@ -110,7 +110,7 @@ func TestBelowAKeeper(t *testing.T) {
 				t.Errorf("%d instances of one server: %+v", len(same), same)
 			}
 			syscall.Kill(-f.pid, syscall.SIGKILL)
-			waitFor(t, "gone", func() bool { return len(w.Snapshot().Find(in.ID())) == 0 })
+			waitFor(t, "gone", func() bool { return w.Snapshot().Instance(in.Identity) == nil })
 		})
 	}
 }

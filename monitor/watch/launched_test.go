@@ -133,7 +133,7 @@ func TestLaunchedAfterItWasFound(t *testing.T) {
 	if in.Client == nil || in.Client.Name != "curl" || in.MCPURL != "http://127.0.0.1:1/mcp" || in.Port != f.port || in.State != monitor.StateProject {
 		t.Errorf("%+v", in)
 	}
-	if n := len(w.Snapshot().Find(strconv.Itoa(f.pid))); n != 1 {
+	if n := len(withPID(w.Snapshot(), f.pid)); n != 1 {
 		t.Errorf("%d instances", n)
 	}
 	got := events.of(f.pid)
@@ -198,7 +198,7 @@ func TestLaunchedForOneWhoEnds(t *testing.T) {
 	late := listens(t)
 	w.Launched(template(t, late))
 	await(t, w, late.pid, "a later one", patience, func(in *monitor.Instance) bool { return in != nil })
-	if in := w.Snapshot().Find(strconv.Itoa(f.pid)); len(in) != 1 || in[0].Client == nil || in[0].Client.Name != "sleep" || in[0].State == monitor.StateZombie {
+	if in := withPID(w.Snapshot(), f.pid); len(in) != 1 || in[0].Client == nil || in[0].Client.Name != "sleep" || in[0].State == monitor.StateZombie {
 		t.Errorf("%+v", in)
 	}
 }
@@ -218,7 +218,7 @@ func TestLaunchedThatHasEnded(t *testing.T) {
 	late := listens(t)
 	w.Launched(template(t, late))
 	await(t, w, late.pid, "a later one", patience, func(in *monitor.Instance) bool { return in != nil })
-	if s := w.Snapshot(); len(s.Find(strconv.Itoa(f.pid))) > 0 || len(s.Find(strconv.Itoa(other.pid))) > 0 {
+	if s := w.Snapshot(); len(withPID(s, f.pid)) > 0 || len(withPID(s, other.pid)) > 0 {
 		t.Errorf("%+v", s.Instances)
 	}
 	if n := len(events.of(f.pid)) + len(events.of(other.pid)); n > 0 {
@@ -284,7 +284,6 @@ func TestLaunchedInAnyOrder(t *testing.T) {
 	t.Parallel()
 	f := listens(t)
 	a := template(t, f)
-	pid := strconv.Itoa(f.pid)
 	began := time.Now() // in each round it is as young, however long the rounds take
 	rapid.Check(t, func(r *rapid.T) {
 		l, ctx := looking(r)
@@ -316,7 +315,7 @@ func TestLaunchedInAnyOrder(t *testing.T) {
 					}
 				}
 				before = after
-				found := after.Find(pid)
+				found := withPID(after, f.pid)
 				if len(found) > 1 || len(found) == 0 && launched || begun > 1 {
 					r.Fatalf("%d instances, %d times begun", len(found), begun)
 				}

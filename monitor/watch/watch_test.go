@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -115,7 +114,7 @@ func TestOneRouteOutOfOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found := s.Find(strconv.Itoa(f.pid)); len(found) != 1 || found[0].State != monitor.StateProject || found[0].Busy != nil {
+	if found := withPID(s, f.pid); len(found) != 1 || found[0].State != monitor.StateProject || found[0].Busy != nil {
 		t.Errorf("got %+v", found)
 	}
 }
@@ -201,7 +200,7 @@ func TestWrapperIsPartOfTheInstance(t *testing.T) {
 			t.Fatal("not found")
 		}
 	}
-	if found := w.Snapshot().Find(strconv.Itoa(wrapper)); len(found) > 0 {
+	if found := withPID(w.Snapshot(), wrapper); len(found) > 0 {
 		t.Errorf("the wrapper is no instance: %+v", found[0])
 	}
 	if in.Processes != 2 || in.Client == nil || in.Client.PID != os.Getpid() {
@@ -248,7 +247,7 @@ func TestOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := s.Find(strconv.Itoa(f.pid))
+	found := withPID(s, f.pid)
 	if len(found) != 1 || found[0].State != monitor.StateProject || !found[0].LastActivity.Equal(stamp) || found[0].CPUPercent != nil {
 		t.Errorf("got %+v", found)
 	}
