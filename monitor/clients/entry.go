@@ -214,13 +214,5 @@ func (e Entry) In(dir string) bool {
 // For reports whether a process of a client, by its ID, may have started the entry: it
 // is the client's own, or that of an extension of it.
 func (e Entry) For(id string) bool {
-	if e.Client == id {
-		return true
-	}
-	for _, c := range known {
-		if c.id == e.Client {
-			return monitor.HasWord(c.within, id)
-		}
-	}
-	return false
+	return e.Client == id || monitor.HasWord(first(func(c client) bool { return c.id == e.Client }).within, id)
 }

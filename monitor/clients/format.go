@@ -28,13 +28,7 @@ const (
 // FormatOf tells the format by the name of the file, "" for one that is not
 // known.
 func FormatOf(path string) Format {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".json", ".jsonc":
-		return JSON
-	case ".toml":
-		return TOML
-	}
-	return ""
+	return map[string]Format{".json": JSON, ".jsonc": JSON, ".toml": TOML}[strings.ToLower(filepath.Ext(path))]
 }
 
 // SyntaxError says where a text is not what its format asks for.

@@ -46,13 +46,16 @@ func Places(goos, home, dir string, getenv func(string) string) []Place {
 }
 
 // NameOfID is what a client is called, "" for none that is known.
-func NameOfID(id string) string {
+func NameOfID(id string) string { return first(func(c client) bool { return c.id == id }).name }
+
+// first is the first client that is so, and none when no one is.
+func first(is func(client) bool) client {
 	for _, c := range known {
-		if c.id == id {
-			return c.name
+		if is(c) {
+			return c
 		}
 	}
-	return ""
+	return client{}
 }
 
 // tablesIn reads tables as they are written in the list of clients.

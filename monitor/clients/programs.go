@@ -38,29 +38,15 @@ func Of(p process.Info) string {
 // which is foreign text.
 func NameOf(p process.Info) string {
 	exe := monitor.ProgramName(p.Exe)
-	if name := productNames[exe]; name != "" {
-		return name
-	}
-	if id := Of(p); id != "" {
-		return NameOfID(id)
-	}
-	for _, name := range []string{scriptName(p), strings.ToLower(p.Name)} {
-		if known := productNames[name]; known != "" {
-			return known
-		}
-	}
-	return cmp.Or(p.Name, exe, "unknown program")
+	return cmp.Or(productNames[exe], NameOfID(Of(p)), productNames[scriptName(p)], productNames[strings.ToLower(p.Name)], p.Name, exe, "unknown program")
 }
 
 // SaidName is what people call a client that calls itself so, in MCP: foreign text
 // where it is not known.
 func SaidName(said string) string {
 	name := strings.ToLower(said)
-	i := slices.IndexFunc(known, func(c client) bool { return monitor.HasWord(c.programs, name) || monitor.HasWord(c.says, name) })
-	if i >= 0 {
-		return known[i].name
-	}
-	return cmp.Or(productNames[name], said, "unknown program")
+	says := first(func(c client) bool { return monitor.HasWord(c.programs, name) || monitor.HasWord(c.says, name) })
+	return cmp.Or(says.name, productNames[name], said, "unknown program")
 }
 
 // identify tells the client that a process is, and whether it is only a helper of
@@ -70,10 +56,7 @@ func identify(p process.Info) (id string, helper bool) {
 	if len(p.Args) > 0 {
 		argv0 = p.Args[0]
 	}
-	exe := p.Exe
-	if exe == "" {
-		exe = argv0
-	}
+	exe := cmp.Or(p.Exe, argv0)
 	name, path := monitor.ProgramName(exe), slashed(exe)
 	switch {
 	case isOurs(name) || isOurs(monitor.ProgramName(argv0)):
@@ -103,19 +86,16 @@ func idOfProgram(name, path string) string {
 	// The command line tool of Claude and its application are both called claude, and the
 	// application brings the tool with it, on macOS as a claude.app below claude-code.
 	byPath := name == "electron" || name == "claude" && !strings.Contains(path, "/claude-code/")
-	for _, c := range known {
-		if byPath && slices.ContainsFunc(c.paths, func(part string) bool { return strings.Contains(path, part) }) {
-			return c.id
-		}
-	}
+	owner := first(func(c client) bool { return byPath && hasPart(path, c.paths) })
 	// macOS calls helpers "Code Helper (Plugin)".
 	name, _, _ = strings.Cut(name, " helper")
-	for _, c := range known {
-		if monitor.HasWord(c.programs, strings.ReplaceAll(name, " ", "")) {
-			return c.id
-		}
-	}
-	return ""
+	name = strings.ReplaceAll(name, " ", "")
+	return cmp.Or(owner.id, first(func(c client) bool { return monitor.HasWord(c.programs, name) }).id)
+}
+
+// hasPart reports whether a path has one of these parts.
+func hasPart(path string, parts []string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(path, part) })
 }
 
 // isHelper reports whether a program that is made with Electron runs as a helper:
@@ -146,12 +126,7 @@ func idOfScript(p process.Info, exe string) string {
 	if titled {
 		path, name = "", title // a script may write what it is called over its command line
 	}
-	for _, c := range known {
-		if c.pkg != "" && strings.Contains(path, "/"+c.pkg+"/") || monitor.HasWord(c.scripts, name) {
-			return c.id
-		}
-	}
-	return ""
+	return first(func(c client) bool { return hasPart(path, c.packages) || monitor.HasWord(c.scripts, name) }).id
 }
 
 // scriptName is what the script that a process runs is called, "" for none.

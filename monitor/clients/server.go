@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -35,24 +36,22 @@ const (
 // server says so.
 func (s Server) IsServer() bool { return s.Odd != oddNoTable && s.Odd != oddNothing }
 
-// addresses are the members that hold the address of a server: Claude Code, VS
-// Code, Cursor and Codex write url, the Gemini CLI also httpUrl, which it prefers, and
-// Windsurf serverUrl.
-var addresses = []string{"httpUrl", "url", "serverUrl"}
-
 // ReadServer tells what the decoded value of a server says.
 func ReadServer(value any) Server {
 	members, ok := value.(map[string]any)
 	if !ok {
 		return Server{Odd: oddNoTable}
 	}
-	var e Server
-	e.Dir, _ = members["cwd"].(string)
-	e.Off = members["disabled"] == true || members["enabled"] == false
-	for _, name := range addresses {
-		if url, ok := members[name].(string); ok && e.URL == "" {
-			e.URL = url
-		}
+	text := func(name string) string {
+		value, _ := members[name].(string)
+		return value
+	}
+	e := Server{
+		Dir: text("cwd"),
+		Off: members["disabled"] == true || members["enabled"] == false,
+		// Claude Code, VS Code, Cursor and Codex write url, the Gemini CLI also httpUrl,
+		// which it prefers, and Windsurf serverUrl.
+		URL: cmp.Or(text("httpUrl"), text("url"), text("serverUrl")),
 	}
 	command := members["command"] // null, as some write it beside an address, is none
 	args, hasArgs := members["args"]

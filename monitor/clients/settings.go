@@ -3,7 +3,6 @@ package clients
 import (
 	"context"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -19,15 +18,14 @@ type Settings struct {
 	asked      monitor.Bell
 
 	mu   sync.Mutex
-	dirs []project // in which somebody works, the newest last
+	dirs map[string]project // in which somebody works
 
 	looking sync.Mutex // held while files are read
 	files   map[string]file
 }
 
-// project is a directory in which somebody works.
+// project is what is known of a directory in which somebody works.
 type project struct {
-	dir     string
 	asked   bool      // its settings are to be read
 	read    time.Time // when that began last; zero: never
 	entries []Entry   // that count there
@@ -51,7 +49,7 @@ const lookPause = 500 * time.Millisecond
 // NewSettings returns the settings of the clients of a user with this home and
 // environment, on a system as runtime.GOOS names it. Nothing is read yet.
 func NewSettings(goos, home string, getenv func(string) string) *Settings {
-	return &Settings{goos: goos, home: home, getenv: getenv, asked: monitor.NewBell(), files: map[string]file{}}
+	return &Settings{goos: goos, home: home, getenv: getenv, asked: monitor.NewBell(), dirs: map[string]project{}, files: map[string]file{}}
 }
 
 // Entries are those that count for somebody who works in dir, "" for nowhere, as they
@@ -60,17 +58,20 @@ func NewSettings(goos, home string, getenv func(string) string) *Settings {
 func (s *Settings) Entries(dir string, since time.Time) (list []Entry, current bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.dirs, func(p project) bool { return p.dir == dir })
-	if i < 0 {
-		s.dirs = append(s.dirs[max(0, len(s.dirs)-maxProjects+1):], project{dir: dir})
-		i = len(s.dirs) - 1
-	}
-	if p := s.dirs[i]; p.read.After(since) {
+	p, known := s.dirs[dir]
+	if p.read.After(since) {
 		return p.entries, true
 	}
-	s.dirs[i].asked = true
+	for other := range s.dirs { // any: it is asked for again
+		if known || len(s.dirs) < maxProjects {
+			break
+		}
+		delete(s.dirs, other)
+	}
+	p.asked = true
+	s.dirs[dir] = p
 	s.asked.Ring()
-	return s.dirs[i].entries, false
+	return p.entries, false
 }
 
 // Serve reads what was asked for, and calls changed each time, until ctx ends.
@@ -96,26 +97,27 @@ func (s *Settings) Look() {
 	s.looking.Lock()
 	defer s.looking.Unlock()
 	s.mu.Lock()
-	var dirs []project
-	for i := range s.dirs {
-		if s.dirs[i].asked {
-			dirs, s.dirs[i].asked = append(dirs, s.dirs[i]), false
+	var dirs []string
+	for dir, p := range s.dirs {
+		if p.asked {
+			p.asked = false
+			s.dirs[dir], dirs = p, append(dirs, dir)
 		}
 	}
 	s.mu.Unlock()
-	for _, p := range dirs {
-		p.asked, p.read, p.entries = false, time.Now(), nil
-		for _, place := range Places(s.goos, s.home, p.dir, s.getenv) {
+	for _, dir := range dirs {
+		now := project{read: time.Now()}
+		for _, place := range Places(s.goos, s.home, dir, s.getenv) {
 			for _, e := range s.read(place) {
-				if e.In(p.dir) {
-					p.entries = append(p.entries, e)
+				if e.In(dir) {
+					now.entries = append(now.entries, e)
 				}
 			}
 		}
 		s.mu.Lock()
-		if i := slices.IndexFunc(s.dirs, func(q project) bool { return q.dir == p.dir }); i >= 0 {
-			p.asked = s.dirs[i].asked // meanwhile
-			s.dirs[i] = p
+		if before, kept := s.dirs[dir]; kept {
+			now.asked = before.asked // meanwhile
+			s.dirs[dir] = now
 		}
 		s.mu.Unlock()
 	}

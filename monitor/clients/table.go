@@ -6,7 +6,7 @@ type client struct {
 	id, name string
 	programs string   // without the spaces in a name
 	paths    []string // parts of the path of a program that is called electron, or claude
-	pkg      string   // of npm, whose script node runs
+	packages []string // of npm, whose script node runs: parts of its path
 	scripts  string   // as npm installs them, and titles
 	says     string   // what it calls itself in MCP, where that is none of the programs
 	within   string   // IDs of the programs that it is an extension of
@@ -51,7 +51,7 @@ var known = []client{
 		// installation scopes" (code.claude.com/docs/en/mcp): the scopes user and
 		// local are in ~/.claude.json, the scope project in .mcp.json.
 		id: "claude-code", name: "Claude Code",
-		programs: "claude", pkg: "@anthropic-ai/claude-code", scripts: "claude", says: "claude-code",
+		programs: "claude", packages: []string{"/@anthropic-ai/claude-code/"}, scripts: "claude", says: "claude-code",
 		tables: mcpServers, project: ".mcp.json",
 		files: []location{
 			// CLAUDE_CONFIG_DIR moves ~/.claude, and .claude.json, which otherwise is beside
@@ -94,7 +94,7 @@ var known = []client{
 		// (developers.openai.com/codex/mcp, /codex/config-basic). The file of a
 		// project counts only when the user has said to trust the project.
 		id: "codex", name: "Codex",
-		programs: "codex", pkg: "@openai/codex", scripts: "codex", says: "codex-mcp-client",
+		programs: "codex", packages: []string{"/@openai/codex/"}, scripts: "codex", says: "codex-mcp-client",
 		tables: "mcp_servers", project: ".codex/config.toml",
 		// Source: docs/config.md of openai/codex, "The $CODEX_HOME/config.toml
 		// configuration file". Codex takes a relative CODEX_HOME from where it is
@@ -139,7 +139,7 @@ var known = []client{
 		// Source: docs/tools/mcp-server.md and docs/reference/configuration.md of
 		// google-gemini/gemini-cli.
 		id: "gemini-cli", name: "Gemini CLI",
-		pkg: "@google/gemini-cli", scripts: "gemini", says: "gemini gemini-cli-mcp-client",
+		packages: []string{"/@google/gemini-cli/"}, scripts: "gemini", says: "gemini gemini-cli-mcp-client",
 		// GEMINI_CLI_HOME stands for the home, not for the directory in it.
 		tables: mcpServers, files: []location{{env: "GEMINI_CLI_HOME", path: ".gemini/settings.json"}}, project: ".gemini/settings.json",
 	},
@@ -154,7 +154,7 @@ var known = []client{
 		// Source: the pages "MCP servers" and "Config" (opencode.ai/docs). It keeps
 		// command and arguments in one list.
 		id: "opencode", name: "OpenCode",
-		programs: "opencode", pkg: "opencode-ai", scripts: "opencode",
+		programs: "opencode", packages: []string{"/opencode-ai/"}, scripts: "opencode",
 		tables: "mcp", project: "opencode.json opencode.jsonc",
 		files: []location{ // in one directory on every system
 			{env: "XDG_CONFIG_HOME", dir: ".config", path: "opencode/opencode.json"},
@@ -164,7 +164,7 @@ var known = []client{
 	{
 		// Source: docs/users/features/mcp.md of QwenLM/qwen-code.
 		id: "qwen-code", name: "Qwen Code",
-		pkg: "@qwen-code/qwen-code", scripts: "qwen", says: "qwen qwen-code",
+		packages: []string{"/@qwen-code/qwen-code/"}, scripts: "qwen", says: "qwen qwen-code",
 		tables: mcpServers, files: []location{{path: ".qwen/settings.json"}}, project: ".qwen/settings.json",
 	},
 	{
