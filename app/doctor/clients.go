@@ -99,9 +99,9 @@ func judgeClient(c setup.Client) []Line {
 		case !file.Exists:
 			continue
 		case file.Problem != "":
-			line := Line{Mark: Warn, Text: c.Name + ": " + naming(file)}
+			line := Line{Mark: Warn, Text: c.Name + ": " + naming(file), Means: "A server that is started from it may be shown without its name."}
 			if !strings.Contains(file.Problem, "left as it is") {
-				line.Means = "lamplighter setup leaves this file as it is."
+				line.Means = "lamplighter setup leaves this file as it is. " + line.Means
 			}
 			broken = append(broken, line)
 			continue

@@ -101,9 +101,13 @@ func TestSettingsThatCannotBeRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	large := m.write(t, "", ".cursor", "mcp.json")
+	if err := os.Truncate(large, 33<<20); err != nil {
+		t.Fatal(err)
+	}
 	lines := m.of(t, Clients)
-	if len(lines) != 2 || worst(lines) != Warn {
+	if len(lines) != 3 || worst(lines) != Warn {
 		t.Errorf("%s", said(lines))
 	}
-	apptest.Contains(t, said(lines), "warn: Claude Code: "+filepath.Join(m.home, ".claude.json"), "warn: Codex: "+filepath.Join(m.home, ".codex/config.toml"))
+	apptest.Contains(t, said(lines), "warn: Cursor: "+large+": it is larger than 32 MiB, which no settings are. | lamplighter setup leaves this file as it is. A server that is started from it may be shown without its name.", "warn: Claude Code: "+filepath.Join(m.home, ".claude.json"), "warn: Codex: "+filepath.Join(m.home, ".codex/config.toml"))
 }

@@ -91,8 +91,8 @@ func TestClientsThatCannotBeListed(t *testing.T) {
 		"failed":       {clientsFacts{home: true, listed: listed{err: errors.New("oh")}}, Warn, "cannot be looked at: oh"},
 		"none there":   {clientsFacts{home: true, listed: listed{all: []setup.Client{{Name: "Codex"}, {Name: "Cursor"}}}}, OK, "no settings of MCP clients are there; known are those of Codex, Cursor"},
 		"empty":        {clientsFacts{home: true, listed: listed{all: []setup.Client{codex()}}}, OK, "Codex: no MCP servers"},
-		"not readable": {clientsFacts{home: true, listed: listed{all: []setup.Client{broken("It is not valid TOML: line 3, column 1.")}}}, Warn, "Codex: /h/.codex/config.toml: It is not valid TOML: line 3, column 1. | lamplighter setup leaves this file as it is."},
-		"told already": {clientsFacts{home: true, listed: listed{all: []setup.Client{broken("/h/.codex/config.toml is left as it is, because it is a pipe; correct it first.")}}}, Warn, "because it is a pipe; correct it first. |  | "},
+		"not readable": {clientsFacts{home: true, listed: listed{all: []setup.Client{broken("It is not valid TOML: line 3, column 1.")}}}, Warn, "Codex: /h/.codex/config.toml: It is not valid TOML: line 3, column 1. | lamplighter setup leaves this file as it is. A server that is started from it may be shown without its name."},
+		"told already": {clientsFacts{home: true, listed: listed{all: []setup.Client{broken("/h/.codex/config.toml is left as it is, because it is a pipe; correct it first.")}}}, Warn, "because it is a pipe; correct it first. | A server that is started from it may be shown without its name. | "},
 		"with path":    {clientsFacts{home: true, listed: listed{all: []setup.Client{broken("/h/.codex/config.toml is a pipe.")}}}, Warn, "Codex: /h/.codex/config.toml is a pipe."},
 	} {
 		lines := judgeClients(test.f)

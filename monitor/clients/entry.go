@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"bytes"
 	"cmp"
 	"path/filepath"
 	"regexp"
@@ -26,9 +27,9 @@ type Entry struct {
 	Plugin string // that has brought it, "" for none
 }
 
-// maxSettings is how large a file of settings may be, in bytes. Reading takes some
-// ten times as much memory.
-const maxSettings = 8 << 20
+// maxSettings is how large a file of settings may be, in bytes, as in setup, which
+// says so: that of Claude Code has the history of all chats.
+const maxSettings = 32 << 20
 
 // readFile is what a file holds, behind links, nil when that cannot be told. Nothing but
 // a file is opened: a pipe would never answer.
@@ -46,7 +47,11 @@ func readFile(path string) []byte {
 
 // entries reads the servers of a place that start a program.
 func (p Place) entries() []Entry {
-	settings, err := p.Format.Decode(strings.TrimPrefix(string(readFile(p.Path)), "\uFEFF"))
+	tables := p.Tables
+	if p.Plugin != "" {
+		tables = [][]string{{}}
+	}
+	settings, err := p.Format.Decode(bytes.TrimPrefix(readFile(p.Path), []byte("\uFEFF")), tables)
 	if err != nil {
 		return nil
 	}

@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/pelletier/go-toml/v2"
-	"github.com/tailscale/hujson"
-
-	"lamplighter/monitor"
 )
 
 // Format is how settings are written.
@@ -31,94 +29,94 @@ func FormatOf(path string) Format {
 	return map[string]Format{".json": JSON, ".jsonc": JSON, ".toml": TOML}[strings.ToLower(filepath.Ext(path))]
 }
 
-// SyntaxError says where a text is not what its format asks for.
-type SyntaxError struct {
-	Line, Column int    // from 1; the column counts characters
-	Text         string // a part of a sentence, safe to show
-}
+// maxTOML is how large a file may be, in bytes. The library compares each name with
+// all others, which takes two seconds for as many as there may be in that.
+const maxTOML = 256 << 10
 
-func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Text)
-}
-
-// ErrorAt says what is wrong at an offset of a text, in bytes. A line ends with \n.
-func ErrorAt(text string, offset int, says string) *SyntaxError {
-	before := text[:min(offset, len(text))]
-	line := before[strings.LastIndexByte(before, '\n')+1:]
-	return &SyntaxError{
-		Line:   1 + strings.Count(before, "\n"),
-		Column: 1 + utf8.RuneCountInString(line),
-		Text:   says,
-	}
-}
-
-// Decode reads settings, without a byte order mark. What is no text at all, and JSON
-// that has no value, says nothing. The error is a *SyntaxError but for a format that
-// is not known.
-func (f Format) Decode(text string) (map[string]any, error) {
-	if at := firstNotUTF8(text); at >= 0 {
-		return nil, ErrorAt(text, at, "this is not UTF-8")
-	}
-	switch f {
-	case JSON:
-		return decodeJSON(text)
-	case TOML:
-		return decodeTOML(text)
-	}
-	return nil, fmt.Errorf("settings in the format %q cannot be read", string(f))
-}
-
-// firstNotUTF8 is the offset of the first byte that is not UTF-8, -1 for none.
-func firstNotUTF8(text string) int {
-	for i, r := range text {
-		if r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)) {
-			return i
+// Decode reads of settings, without a byte order mark, what leads to tables and what is
+// below them. Of JSON the rest is skipped, because the history of all chats may be
+// there; without a value it says nothing. An error of the syntax is a
+// *jsontext.SyntacticError or a *toml.DecodeError, which know the place.
+func (f Format) Decode(text []byte, tables [][]string) (decoded map[string]any, err error) {
+	switch {
+	case f == JSON:
+		if decoded, err = decodeJSON(text, tables); err != nil {
+			return decodeJSON(standardized(string(text)), tables)
 		}
+	case f == TOML && len(text) > maxTOML:
+		return nil, fmt.Errorf("the file is larger than %d KiB, which no settings in TOML are", maxTOML>>10)
+	case f == TOML:
+		err = toml.Unmarshal(text, &decoded)
 	}
-	return -1
+	return decoded, err
 }
 
-// decodeJSON reads JSON. Half of a surrogate pair becomes U+FFFD, and of a name that is
-// there twice the last value counts, as for clients.
-func decodeJSON(text string) (map[string]any, error) {
-	if err := checkSize(text); err != nil {
+// decodeJSON reads JSON as it is defined. Half of a surrogate pair becomes U+FFFD, and
+// of a name that is there twice the last value counts, as for clients.
+func decodeJSON(text []byte, tables [][]string) (map[string]any, error) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	value, err := decodeBelow(d, tables)
+	object, ok := value.(map[string]any)
+	_, behind := d.ReadToken()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, nil
+	case err != nil:
 		return nil, err
-	}
-	// hujson wants a line break behind the last comment, which clients do not.
-	standard := []byte(text + "\n")
-	var decoded any
-	if json.Unmarshal(standard, &decoded) != nil { // hujson takes ten times the memory, and most settings do without it
-		if hujson.Extra(standard).IsValid() {
-			return nil, nil
-		}
-		var err error
-		if standard, err = hujson.Standardize(standard); err != nil {
-			return nil, jsonError(text, err)
-		}
-		_ = json.Unmarshal(standard, &decoded) // it is valid; a number may be too large
-	}
-	object, ok := decoded.(map[string]any)
-	if !ok {
-		return nil, ErrorAt(text, len(standard)-len(bytes.TrimLeft(standard, " \t\r\n")), "these settings are no object")
+	case !ok:
+		return nil, errors.New("these settings are no object")
+	case behind == nil:
+		return nil, errors.New("there is a second value")
+	case !errors.Is(behind, io.EOF):
+		return nil, behind
 	}
 	return object, nil
 }
 
-// The bounds keep hujson, which descends by recursion and takes a hundred bytes
-// and more for each value, from running out of stack or memory. Settings are far
-// below.
-const (
-	maxDepth  = 1000
-	maxValues = 2_000_000
-)
+// decodeBelow reads a value, of which the tables say what is wanted.
+func decodeBelow(d *jsontext.Decoder, tables [][]string) (any, error) {
+	if d.PeekKind() != '{' || slices.ContainsFunc(tables, func(table []string) bool { return len(table) == 0 }) {
+		text, err := d.ReadValue()
+		var value any
+		_ = json.Unmarshal(text, &value) // a number may be too large
+		return value, err
+	}
+	object := map[string]any{}
+	_, err := d.ReadToken()
+	for err == nil && d.PeekKind() != '}' {
+		var token jsontext.Token
+		if token, err = d.ReadToken(); err != nil {
+			break
+		}
+		name := token.String()
+		var below [][]string
+		for _, table := range tables {
+			if table[0] == "*" || table[0] == name {
+				below = append(below, table[1:])
+			}
+		}
+		if below == nil {
+			err = d.SkipValue()
+		} else {
+			object[name], err = decodeBelow(d, below)
+		}
+	}
+	if err == nil {
+		_, err = d.ReadToken()
+	}
+	return object, err
+}
 
-// checkSize tells what in JSON must not get to hujson, nil when all may. It
-// knows strings and comments as hujson does, so that what it counts is never less
-// than what hujson will meet.
-func checkSize(text string) error {
-	depth, values := 0, 0
+// standardized is JSON without what only clients take: comments, and a comma behind the
+// last element or member. The rest stays where it is.
+func standardized(text string) []byte {
+	standard := []byte(text)
+	last, comma := byte('['), -1 // the sign before, and where it is a comma that may be too much
 	for i := 0; i < len(text); i++ {
-		switch text[i] {
+		sign := text[i]
+		switch sign {
+		case ' ', '\t', '\r', '\n':
+			continue
 		case '"':
 			for i++; i < len(text) && text[i] != '"'; i++ {
 				if text[i] == '\\' {
@@ -126,98 +124,43 @@ func checkSize(text string) error {
 				}
 			}
 		case '/':
-			i = max(i, CommentEnd(text, i)-1)
-		case '{', '[':
-			depth++
-			values++
-		case '}', ']':
-			depth--
-		case ',', ':':
-			values++
+			end := CommentEnd(text, i)
+			if end > i && text[i+1] == '*' && !strings.HasSuffix(text[i+2:end], "*/") {
+				return standard // it has no end
+			}
+			if end > i {
+				copy(standard[i:end], strings.Repeat(" ", end-i))
+				i = end - 1
+				continue
+			}
+		case ',':
+			if comma = i; strings.IndexByte("[{,:", last) >= 0 {
+				comma = -1
+			}
+		case ']', '}':
+			if last == ',' && comma >= 0 {
+				standard[comma] = ' '
+			}
 		}
-		if depth > maxDepth {
-			return ErrorAt(text, i, fmt.Sprintf("this is nested more than %d levels deep", maxDepth))
-		}
-		if values > maxValues {
-			return ErrorAt(text, i, fmt.Sprintf("there are more than %d values", maxValues))
-		}
+		last = sign
 	}
-	return nil
+	return standard
 }
 
 // CommentEnd is where the comment ends that begins at i, the line break behind it not
 // included; i when there is none. Between values no format has the signs of the other.
 func CommentEnd(text string, i int) int {
 	rest := text[i:]
-	end := -1
 	switch {
 	case strings.HasPrefix(rest, "/*"):
-		if end = strings.Index(rest[2:], "*/"); end >= 0 {
-			end += 4
-		}
+		_, behind, _ := strings.Cut(rest[2:], "*/")
+		return len(text) - len(behind)
 	case strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "#"):
-		if end = strings.IndexByte(rest, '\n'); end > 0 && rest[end-1] == '\r' {
-			end--
+		line, _, found := strings.Cut(rest, "\n")
+		if found {
+			line = strings.TrimSuffix(line, "\r")
 		}
-	default:
-		return i
+		return i + len(line)
 	}
-	if end < 0 {
-		return len(text)
-	}
-	return i + end
-}
-
-// jsonError is an error of hujson. Of the text it repeats one character at most: what
-// is wrong may be a secret. hujson tells the place in the words of its error alone;
-// without one it is the beginning.
-func jsonError(text string, err error) error {
-	var line, column int
-	if _, scan := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); scan != nil {
-		return ErrorAt(text, 0, "this is not JSON")
-	}
-	offset := min(offsetOf(text+"\n", line, column), len(text))
-
-	says := "this is no value of JSON"
-	switch cause, rest := errors.Unwrap(err).Error(), text[offset:]; {
-	case errors.Is(err, io.ErrUnexpectedEOF) && strings.HasPrefix(rest, "/*"):
-		says = "this comment has no end"
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		says = "the text ends too early"
-	case strings.HasPrefix(cause, "invalid character "):
-		says = cause
-	case strings.HasPrefix(rest, `"`):
-		says = "in this string is a line break, another control character, or a wrong escape"
-	}
-	return ErrorAt(text, offset, says)
-}
-
-// maxTOML is how large a file may be, in bytes. The library compares each name with
-// all others, which takes two seconds for as many as there may be in that.
-const maxTOML = 256 << 10
-
-func decodeTOML(text string) (decoded map[string]any, err error) {
-	if len(text) > maxTOML {
-		return nil, ErrorAt(text, 0, fmt.Sprintf("the file is larger than %d KiB, which no settings in TOML are", maxTOML>>10))
-	}
-	if err := toml.Unmarshal([]byte(text), &decoded); err != nil {
-		offset := 0
-		if wrong := (*toml.DecodeError)(nil); errors.As(err, &wrong) {
-			line, column := wrong.Position()
-			offset = offsetOf(text, line, column)
-		}
-		says := strings.TrimPrefix(err.Error(), "toml: ")
-		says = says[:min(len(says), 2000)] // for shortening takes its time
-		return nil, ErrorAt(text, offset, monitor.Shorten(monitor.Clean(says), 200))
-	}
-	return decoded, nil
-}
-
-// offsetOf is the offset of a place, as libraries tell it: the column counts bytes.
-func offsetOf(text string, line, column int) int {
-	offset := 0
-	for range line - 1 {
-		offset += strings.IndexByte(text[offset:], '\n') + 1
-	}
-	return offset + column - 1
+	return i
 }

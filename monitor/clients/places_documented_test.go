@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,7 +88,7 @@ func TestDocumentedSettings(t *testing.T) {
 			if i < 0 {
 				t.Fatal("there is no such place")
 			}
-			settings, err := all[i].Format.Decode(strings.TrimPrefix(string(text), "\uFEFF"))
+			settings, err := all[i].Format.Decode(bytes.TrimPrefix(text, []byte("\uFEFF")), all[i].Tables)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -91,6 +92,29 @@ func TestSettings(t *testing.T) {
 	cancel()
 	if err := <-ended; err == nil {
 		t.Error("it ended without an error")
+	}
+}
+
+// A file may be as large as the history of all chats makes it, and anything may stand
+// beside its servers.
+func TestLargeSettings(t *testing.T) {
+	path := filepath.Join(t.TempDir(), ".claude.json")
+	history := `"projects": {"/p": {"history": [` + strings.Repeat(`{"display": "\ud83d", "large": 1e999, "display": "`+strings.Repeat("x", 1000)+`"}, `, 10_000) + `null]}}`
+	for _, c := range []struct {
+		text string
+		want int
+	}{
+		{`{` + history + `, "mcpServers": {"big": {"command": "big-mcp"}}}`, 1},
+		{`{` + history + `, "mcpServers": {"big": {"command": "big-mcp"},}} // with comments`, 1},
+		{`{"mcpServers": {"big": {"command": "big-mcp"}}, ` + history + `]`, 0},
+		{`{"mcpServers": {"big": {"command": "big-mcp"}}` + strings.Repeat(" ", maxSettings) + `}`, 0},
+	} {
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := (Place{Path: path, Format: JSON, Tables: tablesIn(mcpServersOfProjects)}).entries(); len(got) != c.want {
+			t.Errorf("%d entries in %d bytes that end in %q, want %d", len(got), len(c.text), c.text[len(c.text)-20:], c.want)
+		}
 	}
 }
 

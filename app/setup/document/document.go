@@ -2,9 +2,10 @@
 // in them: comments, order, formatting, line ends and a byte order mark stay as they
 // are, byte for byte.
 //
-// What servers say is for monitor/clients to read. find.go tells where they stand, and
-// edits replace the text of a command and of its arguments, alike in both formats. It
-// works on bytes alone; reading and writing files is app/setup/foreignfile.
+// What servers say is for monitor/clients to read. find.go tells where they stand,
+// syntax.go what the format forbids, and edits replace the text of a command and of its
+// arguments, alike in both formats. It works on bytes alone; reading and writing files
+// is app/setup/foreignfile.
 package document
 
 import (
@@ -39,19 +40,26 @@ type Document struct {
 
 // Parse reads settings. The tables are the paths of names below which servers stand, as
 // those of clients.Place; those that are not there, or null, are left out. The error is
-// a *clients.SyntaxError: for what the format forbids, for names that are there twice
-// where a server would be looked for or within one, and for what stands where a table
-// would, when there is no other table; beside one that can be used it is left out.
+// a *SyntaxError but for a format that is not known: for what the format forbids, for
+// names that are there twice where a server would be looked for or within one, and for
+// what stands where a table would, when there is no other table; beside one that can be
+// used it is left out.
 func Parse(f clients.Format, content []byte, tables [][]string) (*Document, error) {
 	text := strings.TrimPrefix(string(content), "\uFEFF")
-	decoded, err := f.Decode(text)
-	if err != nil {
-		return nil, err
+	if at := firstNotUTF8(text); at >= 0 {
+		return nil, errorAt(text, at, "this is not UTF-8")
 	}
-	found := finder{text: text, tables: tables, decoded: decoded, at: map[string]*server{}}
-	if f == clients.TOML {
-		found.findTOML()
-	} else if err := found.findJSON(); err != nil {
+	found := finder{text: text, tables: tables, at: map[string]*server{}}
+	var err error
+	switch f {
+	case clients.JSON:
+		err = found.findJSON()
+	case clients.TOML:
+		err = found.findTOML()
+	default:
+		err = fmt.Errorf("settings in the format %q cannot be read", string(f))
+	}
+	if err != nil {
 		return nil, err
 	}
 	if !found.usable && found.wrong != nil {

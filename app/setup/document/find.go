@@ -1,6 +1,7 @@
 package document
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -43,8 +44,8 @@ func (s *server) source(text string) Source {
 	return source
 }
 
-// finder looks for the servers of a text that could be decoded. What they say it takes
-// from there, where they say it from a parser.
+// finder looks for the servers of a text. What they say it takes from what clients
+// decode, where they say it from a parser.
 type finder struct {
 	text    string
 	tables  [][]string
@@ -118,7 +119,7 @@ func (f *finder) see(path []string, offset int) (is place, hasNames bool) {
 	case is == isTable && hasNames:
 		f.usable = true
 	case is != isServer && !hasNames && value != nil && named && f.wrong == nil: // some write null for what they do not have
-		f.wrong = clients.ErrorAt(f.text, offset, quoted(path)+" is no object or table")
+		f.wrong = errorAt(f.text, offset, quoted(path)+" is no object or table")
 	}
 	return is, hasNames
 }
@@ -138,8 +139,20 @@ func (f *finder) note(path []string, m *member) {
 // quoted is the last name of a path, safe to show.
 func quoted(path []string) string { return `"` + shown(path[len(path)-1], 60) + `"` }
 
-// findJSON finds the servers of JSON with comments and trailing commas.
-func (f *finder) findJSON() error {
+// maxValues bounds what hujson takes a hundred bytes and more for. Settings are far below.
+const maxValues = 2_000_000
+
+// findJSON finds the servers of JSON with comments and trailing commas. What could be
+// decoded is not nested so deep that the recursion of hujson, which knows the places,
+// would be too deep.
+func (f *finder) findJSON() (err error) {
+	if f.decoded, err = clients.JSON.Decode([]byte(f.text), f.tables); err != nil {
+		return syntaxError(f.text, err)
+	}
+	if strings.Count(f.text, ",") > maxValues {
+		return errorAt(f.text, 0, fmt.Sprintf("there are more than %d values", maxValues))
+	}
+	// It wants a line break behind the last comment, which clients do not.
 	root, err := hujson.Parse([]byte(f.text + "\n"))
 	if err != nil {
 		return nil // there is no value at all
@@ -159,7 +172,7 @@ func (f *finder) jsonObject(object *hujson.Object, path []string) error {
 		case is == elsewhere:
 			continue
 		case seen[name]:
-			return clients.ErrorAt(f.text, m.Name.StartOffset, "the name "+quoted(below)+" is there a second time")
+			return errorAt(f.text, m.Name.StartOffset, "the name "+quoted(below)+" is there a second time")
 		case is == isMember:
 			f.note(below, jsonMember(object, i))
 		case hasNames:
@@ -193,7 +206,10 @@ func jsonMember(object *hujson.Object, i int) *member {
 }
 
 // findTOML finds the servers of TOML.
-func (f *finder) findTOML() {
+func (f *finder) findTOML() (err error) {
+	if f.decoded, err = clients.TOML.Decode([]byte(f.text), f.tables); err != nil {
+		return syntaxError(f.text, err)
+	}
 	var parser unstable.Parser
 	parser.Reset([]byte(f.text))
 	var table []string
@@ -206,6 +222,7 @@ func (f *finder) findTOML() {
 			f.tomlMember(table, n, false, -1, -1)
 		}
 	}
+	return nil
 }
 
 // tomlNames follows a key below a table, and returns the path of what it names. It is

@@ -336,7 +336,7 @@ func FuzzJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, command, word string) {
 		d, err := Parse(clients.JSON, text, jsonTestTables())
 		if err != nil {
-			if e, ok := err.(*clients.SyntaxError); !ok || e.Line < 1 || e.Column < 1 || e.Text == "" {
+			if e, ok := err.(*SyntaxError); !ok || e.Line < 1 || e.Column < 1 || e.Text == "" {
 				t.Fatalf("%#v", err)
 			}
 			return

@@ -171,7 +171,7 @@ func TestTOMLSyntaxErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse(clients.TOML, []byte(c.text), codexTables)
-			var wrong *clients.SyntaxError
+			var wrong *SyntaxError
 			if !errors.As(err, &wrong) {
 				t.Fatalf("error %v, want a SyntaxError", err)
 			}
