@@ -124,7 +124,7 @@ func joined(all []place) []place {
 func (p place) closed(w Wanted) string {
 	switch {
 	case p.Plugin != "":
-		return "The plugin " + monitor.Clean(p.Plugin) + " has brought it, and writes it anew at each update. Copy the entry into your own settings to share it."
+		return "The plugin or extension " + monitor.Clean(p.Plugin) + " has brought it, and writes it anew at each update. Copy the entry into your own settings to share it."
 	case p.Scope == Project && !w.Project && w.File == "" && !w.Undo:
 		return "Others may use this file, and a path on this machine would not work for them. lamplighter setup --project changes it all the same."
 	}

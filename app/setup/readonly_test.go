@@ -14,12 +14,22 @@ func TestWhatIsOnlyListed(t *testing.T) {
 	b.write(".claude/settings.json", `{"enabledPlugins": {"serena@market": true}}`)
 	plugin := b.write(".claude/plugins/cache/market/serena/1.0/.mcp.json", `{"serena": {"command": "uvx", "args": `+strings.Replace(serena, `"uvx", `, "", 1)+`}}`)
 	list := b.write(".config/opencode/opencode.json", `{"mcp": {"serena": {"type": "local", "command": `+serena+`}}}`)
-	for path, why := range map[string]string{plugin: "The plugin serena@market has brought it", list: "one list"} {
+	inline := b.write(".claude/plugins/cache/market/serena/1.0/.claude-plugin/plugin.json", `{"name": "serena", "mcpServers": {"serena": {"command": "uvx", "args": `+strings.Replace(serena, `"uvx", `, "", 1)+`}}}`)
+	extension := b.write(".gemini/extensions/code/gemini-extension.json", `{"name": "code", "mcpServers": {"serena": {"command": "uvx", "args": `+strings.Replace(serena, `"uvx", `, "", 1)+`}}}`)
+	b.write(".gemini/extensions/prompts/gemini-extension.json", `{"name": "prompts", "version": "1.0.0"}`)
+	for path, why := range map[string]string{
+		plugin: "The plugin or extension serena@market has brought it", inline: "The plugin or extension serena@market has brought it",
+		extension: "The plugin or extension code has brought it", list: "one list",
+	} {
 		before := b.read(path)
 		if e := b.listed(path, "serena"); e.State != Direct || !e.Serena || e.Becomes != "" || !strings.Contains(e.Why, why) {
 			t.Errorf("%s: %+v", path, e)
 		}
-		b.done(Wanted{Client: map[string]string{plugin: "claude-code", list: "opencode"}[path]})
+		for _, c := range b.do(Wanted{}).Changes {
+			if c.Problem != "" || len(c.Entries) > 0 {
+				t.Errorf("%+v", c)
+			}
+		}
 		if b.read(path) != before {
 			t.Errorf("%s was changed: %s", path, b.read(path))
 		}

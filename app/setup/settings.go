@@ -38,10 +38,10 @@ func (p place) read() (settings, error) {
 	return settings{place: p, file: file, doc: doc, entries: p.servers(doc)}, nil
 }
 
-// parse reads the text of a place. What a plugin brings may have no table.
+// parse reads the text of a place.
 func (p place) parse(content []byte) (*document.Document, error) {
 	doc, err := document.Parse(p.Format, content, p.Tables)
-	if err != nil || p.Plugin == "" || len(doc.Servers()) > 0 {
+	if err != nil || !p.Flat || len(doc.Servers()) > 0 {
 		return doc, err
 	}
 	if flat, err := document.Parse(p.Format, content, [][]string{{}}); err == nil {

@@ -48,7 +48,7 @@ func readFile(path string) []byte {
 // entries reads the servers of a place that start a program.
 func (p Place) entries() []Entry {
 	tables := p.Tables
-	if p.Plugin != "" {
+	if p.Flat {
 		tables = [][]string{{}}
 	}
 	settings, err := p.Format.Decode(bytes.TrimPrefix(readFile(p.Path), []byte("\uFEFF")), tables)
@@ -59,16 +59,22 @@ func (p Place) entries() []Entry {
 	for _, table := range p.Tables {
 		servers = append(servers, serversIn(settings, nil, table)...)
 	}
-	if len(servers) == 0 && p.Plugin != "" { // what a plugin brings may have no table
+	if len(servers) == 0 && p.Flat {
 		servers = serversIn(settings, nil, nil)
 	}
+	// What extensions of the Gemini CLI and of Qwen Code write for their directory.
+	separator := string(filepath.Separator)
+	variables := strings.NewReplacer("${extensionPath}", filepath.Dir(p.Path), "${/}", separator, "${pathSeparator}", separator)
 	var list []Entry
 	for _, s := range servers {
 		if s.Command == "" {
 			continue
 		}
 		entry := Entry{
-			Client: p.Client, Name: s.Path[len(s.Path)-1], Command: s.Command, Args: s.Args, File: p.Path, Scope: p.Scope, Dir: p.Dir, Plugin: p.Plugin,
+			Client: p.Client, Name: s.Path[len(s.Path)-1], Command: variables.Replace(s.Command), File: p.Path, Scope: p.Scope, Dir: p.Dir, Plugin: p.Plugin,
+		}
+		for _, arg := range s.Args {
+			entry.Args = append(entry.Args, variables.Replace(arg))
 		}
 		if len(s.Path) == 4 && s.Path[0] == "projects" {
 			entry.Scope, entry.Dir = Project, s.Path[1] // that of Claude Code for one project

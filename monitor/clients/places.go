@@ -10,6 +10,8 @@ package clients
 import (
 	"cmp"
 	"encoding/json"
+	"path"
+	"slices"
 	"strings"
 )
 
@@ -24,9 +26,8 @@ type Place struct {
 	Tables [][]string
 	Format Format
 	Dir    string // of the project that the file is for, "" for the user's
-	// Plugin names the plugin that has brought it, "" for settings of the user. Its
-	// servers may stand in it without a table.
-	Plugin string
+	Plugin string // or extension that has brought it, "" for settings of the user
+	Flat   bool   // its servers may stand in it without a table
 }
 
 // Scope is whom settings are for.
@@ -79,39 +80,48 @@ type onDisk struct {
 // which clients are shown, the user's files before the project's. It is a pure
 // function of what it is given.
 func placesWith(goos, home, dir string, getenv func(string) string, l onDisk) []Place {
-	s := system{goos: goos, home: home, getenv: getenv}
+	s := system{goos: goos, home: home, getenv: getenv, onDisk: l}
 	if !s.absolute(home) {
 		return nil
 	}
-	projects := s.projects(dir, l.exists)
+	projects := s.projects(dir)
 	var all []Place
 	seen := map[string]bool{}
-	add := func(c client, p Place) {
-		p.Client, p.Name, p.Format = c.id, c.name, FormatOf(p.Path)
-		// The home may be a project as well, and then a file is the user's.
-		if key := s.key(p.Path); !seen[key] {
-			seen[key] = true
-			all = append(all, p)
-		}
-	}
 	for _, c := range known {
+		var its []Place
 		for _, f := range c.files {
-			for _, p := range s.places(f, l) {
+			for _, p := range s.places(f, dir) {
 				p.Scope, p.Tables = User, tablesIn(cmp.Or(f.tables, c.tables))
-				add(c, p)
+				its = append(its, p)
 			}
 		}
-		for _, project := range projects {
+		dirs := slices.Clip(projects)
+		if above := s.upwards(dir); c.above && len(above) > 0 {
+			dirs = append(dirs, above[:len(above)-1]...) // but for the root
+		}
+		for i, project := range dirs {
 			for file := range strings.FieldsSeq(c.project) {
-				add(c, Place{Path: s.join(project, strings.Split(file, "/")...), Scope: Project, Dir: project, Tables: tablesIn(c.tables)})
+				p := Place{Path: s.join(project, strings.Split(file, "/")...), Scope: Project, Dir: project, Tables: tablesIn(c.tables)}
+				if i < len(projects) || s.exists(p.Path) {
+					its = append(its, p)
+				}
+			}
+		}
+		for _, p := range its {
+			p.Client, p.Name, p.Format = c.id, c.name, FormatOf(p.Path)
+			// The home may be a project as well, and then a file is the user's.
+			if key := s.key(p.Path); !seen[key] {
+				seen[key] = true
+				all = append(all, p)
 			}
 		}
 	}
 	return all
 }
 
-// places are the files that a row of the list stands for.
-func (s system) places(f location, l onDisk) []Place {
+// places are the files that a row of the list stands for, for somebody who works in a
+// directory.
+func (s system) places(f location, work string) (places []Place) {
 	dir := s.directoryOf(f)
 	paths := []string{dir}
 	for name := range strings.SplitSeq(f.path, "/") {
@@ -122,7 +132,7 @@ func (s system) places(f location, l onDisk) []Place {
 				below = append(below, s.join(path, name))
 				continue
 			}
-			for _, found := range l.list(path) {
+			for _, found := range s.list(path) {
 				if strings.HasPrefix(strings.ToLower(found), strings.ToLower(begin)) {
 					below = append(below, s.join(path, found))
 				}
@@ -132,27 +142,66 @@ func (s system) places(f location, l onDisk) []Place {
 	}
 	var enabled map[string]bool
 	if f.plugins && len(paths) > 0 {
-		enabled = enabledPlugins(l.read(s.join(dir, "settings.json")))
+		enabled = s.enabledPlugins(dir, work)
 	}
-	var places []Place
 	for _, path := range paths {
-		p := Place{Path: path}
-		if f.plugins {
-			names := strings.Split(strings.ReplaceAll(path, `\`, "/"), "/")
-			p.Plugin = names[len(names)-3] + "@" + names[len(names)-4]
-		}
-		if (!f.optional || l.exists(path)) && (!f.plugins || enabled[p.Plugin]) {
-			places = append(places, p)
+		names := strings.Split(strings.ReplaceAll(path, `\`, "/"), "/")
+		above := names[len(names)-2]
+		switch {
+		case f.plugins:
+			if plugin := above + "@" + names[len(names)-3]; enabled[plugin] {
+				places = append(places, s.placesOfPlugin(path, plugin)...)
+			}
+		case f.extension:
+			if _, has := s.declared(path).(map[string]any); has {
+				places = append(places, Place{Path: path, Plugin: above})
+			}
+		case !f.optional || s.exists(path):
+			places = append(places, Place{Path: path})
 		}
 	}
 	return places
 }
 
-// enabledPlugins reads which plugins Claude Code's settings switch on.
-func enabledPlugins(settings []byte) map[string]bool {
-	read := struct {
+// placesOfPlugin are the files of a plugin of Claude Code in which its servers are: its
+// .mcp.json, its manifest, and the files that the manifest names for them.
+func (s system) placesOfPlugin(root, plugin string) []Place {
+	manifest := s.join(root, ".claude-plugin", "plugin.json")
+	places := []Place{{Path: s.join(root, ".mcp.json"), Plugin: plugin, Flat: true}}
+	declared := s.declared(manifest)
+	if _, has := declared.(map[string]any); has {
+		places = append(places, Place{Path: manifest, Plugin: plugin})
+	}
+	several, _ := declared.([]any)
+	for _, one := range append(several, declared) {
+		if file, named := one.(string); named {
+			places = append(places, Place{Path: s.join(root, strings.Split(path.Clean(file), "/")...), Plugin: plugin, Flat: true})
+		}
+	}
+	return slices.DeleteFunc(places, func(p Place) bool { return FormatOf(p.Path) == "" || !s.exists(p.Path) })
+}
+
+// declared is what a manifest says of servers, nil for nothing.
+func (s system) declared(manifest string) any {
+	var says struct {
+		MCPServers any `json:"mcpServers"`
+	}
+	_ = json.Unmarshal(s.read(manifest), &says) // what cannot be read says nothing
+	return says.MCPServers
+}
+
+// enabledPlugins reads which plugins Claude Code's settings switch on: the user's in dir,
+// and over them those of the directory in which somebody works.
+func (s system) enabledPlugins(dir, work string) map[string]bool {
+	files := []string{s.join(dir, "settings.json")}
+	if s.absolute(work) {
+		files = append(files, s.join(work, ".claude", "settings.json"), s.join(work, ".claude", "settings.local.json"))
+	}
+	says := struct {
 		EnabledPlugins map[string]bool `json:"enabledPlugins"`
 	}{map[string]bool{}}
-	_ = json.Unmarshal(settings, &read) // what cannot be read switches nothing on
-	return read.EnabledPlugins
+	for _, file := range files {
+		_ = json.Unmarshal(s.read(file), &says) // what cannot be read switches nothing
+	}
+	return says.EnabledPlugins
 }

@@ -250,6 +250,9 @@ func TestPlacesOfProject(t *testing.T) {
 		{"the home is one", "linux", "/home/ada", "/home/ada/src", []string{"/home/ada/.git"}, []string{"/home/ada/src/.mcp.json", "/home/ada/.mcp.json"}},
 		{"never above the home", "linux", "/home/ada", "/home/ada/src", []string{"/home/.git", "/.git"}, []string{"/home/ada/src/.mcp.json"}},
 		{"elsewhere", "linux", "/home/ada", "/srv/www/site", []string{"/srv/www/.git"}, []string{"/srv/www/site/.mcp.json", "/srv/www/.mcp.json"}},
+		{"files above, of any repository", "linux", "/home/ada", "/home/ada/src/a/b", []string{"/home/ada/src/.git", "/home/ada/src/a/.mcp.json", "/home/ada/.mcp.json", "/home/.mcp.json"}, []string{
+			"/home/ada/src/a/b/.mcp.json", "/home/ada/src/.mcp.json", "/home/ada/src/a/.mcp.json", "/home/ada/.mcp.json", "/home/.mcp.json",
+		}},
 		{"the root", "linux", "/home/ada", "/", nil, []string{"/.mcp.json"}},
 		{"none", "linux", "/home/ada", "", nil, nil},
 		{"not absolute", "linux", "/home/ada", "src", []string{"src/.git"}, nil},
@@ -350,14 +353,11 @@ func TestProjectsEnd(t *testing.T) {
 	for _, c := range []struct{ goos, dir, home string }{
 		{"windows", `\\server\share\\a/b\`, `C:\Users\ada`}, {"windows", `C:\`, `C:\`}, {"linux", "//a/../..//", "/home/ada"},
 	} {
-		s := system{goos: c.goos, home: c.home, getenv: env()}
-		steps := 0
-		found := s.projects(c.dir, func(string) bool {
-			if steps++; steps > len(c.dir)+1 {
-				t.Fatalf("from %q it looks up for ever", c.dir)
-			}
-			return false
-		})
+		s := system{goos: c.goos, home: c.home, getenv: env(), onDisk: disk()}
+		if steps := len(s.upwards(c.dir)); steps > len(c.dir)+1 {
+			t.Fatalf("from %q it looks up %d times", c.dir, steps)
+		}
+		found := s.projects(c.dir)
 		if len(found) > 1 || len(found) == 1 && (found[0] != c.dir || !s.absolute(c.dir)) {
 			t.Errorf("%q has %q", c.dir, found)
 		}

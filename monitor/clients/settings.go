@@ -62,11 +62,8 @@ func (s *Settings) Entries(dir string, since time.Time) (list []Entry, current b
 	if p.read.After(since) {
 		return p.entries, true
 	}
-	for other := range s.dirs { // any: it is asked for again
-		if known || len(s.dirs) < maxProjects {
-			break
-		}
-		delete(s.dirs, other)
+	if !known && len(s.dirs) >= maxProjects {
+		clear(s.dirs) // each is asked for again
 	}
 	p.asked = true
 	s.dirs[dir] = p

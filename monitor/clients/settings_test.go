@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,19 @@ func TestSettings(t *testing.T) {
 	write(`{"mcpServers": {`+entry("shared")+`}}`, "src", "alpha", ".mcp.json")
 	write(`{`+entry("plugged")+`}`, ".claude", "plugins", "cache", "market", "good", "1.0", ".mcp.json")
 	write(`{`+entry("off")+`}`, ".claude", "plugins", "cache", "market", "bad", "1.0", ".mcp.json")
-	write(`{"enabledPlugins": {"good@market": true, "bad@market": false}}`, ".claude", "settings.json")
+	write(`{"name": "inline", "mcpServers": {`+entry("inline")+`}}`, ".claude", "plugins", "cache", "market", "good", "1.0", ".claude-plugin", "plugin.json")
+	write(`{"name": "named", "mcpServers": ["./config/servers.json", "https://x/y.mcpb"]}`, ".claude", "plugins", "cache", "market", "named", "2", ".claude-plugin", "plugin.json")
+	write(`{`+entry("elsewhere")+`}`, ".claude", "plugins", "cache", "market", "named", "2", "config", "servers.json")
+	write(`{"name": "one", "mcpServers": "more.json"}`, ".claude", "plugins", "cache", "market", "good", "2.0", ".claude-plugin", "plugin.json")
+	write(`{"mcpServers": {`+entry("more")+`}}`, ".claude", "plugins", "cache", "market", "good", "2.0", "more.json")
+	write(`{`+entry("ofproject")+`}`, ".claude", "plugins", "cache", "market", "ofproject", "1.0", ".mcp.json")
+	write(`{"enabledPlugins": {"good@market": true, "bad@market": false, "named@market": true}}`, ".claude", "settings.json")
+	write(`{"enabledPlugins": {"ofproject@market": true, "bad@market": true}}`, "src", "alpha", ".claude", "settings.json")
+	write(`{"enabledPlugins": {"bad@market": false}}`, "src", "alpha", ".claude", "settings.local.json")
+	write(`{"mcpServers": {`+entry("above")+`}}`, "src", ".mcp.json")
+	write(`{"name": "weather", "mcpServers": {"weather": {"command": "node", "args": ["${extensionPath}${/}dist${/}index.js"]}}}`, ".gemini", "extensions", "weather", "gemini-extension.json")
+	write(`{"name": "prompts", "version": "1.0.0"}`, ".gemini", "extensions", "prompts", "gemini-extension.json")
+	write(`{"name": "maps", "mcpServers": {`+entry("maps")+`}}`, ".qwen", "extensions", "maps", "qwen-extension.json")
 	write(`{"mcp": {"open": {"type": "local", "command": ["npx", "-y", "open-server"]}}}`, ".config", "opencode", "opencode.json")
 	write("[mcp_servers.sun]\ncommand = 'sun'\n", ".codex", "config.toml")
 	write(`{"mcpServers": {"broken"`, ".cursor", "mcp.json")
@@ -53,7 +66,10 @@ func TestSettings(t *testing.T) {
 	}
 	s.Entries(project, time.Time{})
 	s.Look()
-	user := map[string]string{"mine": "claude-code user ", "plugged": "claude-code user good@market", "open": "opencode user ", "sun": "codex user "}
+	user := map[string]string{
+		"mine": "claude-code user ", "plugged": "claude-code user good@market", "inline": "claude-code user good@market", "elsewhere": "claude-code user named@market", "more": "claude-code user good@market",
+		"open": "opencode user ", "sun": "codex user ", "weather": "gemini-cli user weather", "maps": "qwen-code user maps",
+	}
 	same := func(when string, got map[string]string, more ...string) {
 		t.Helper()
 		if len(got) != len(user)+len(more)/2 {
@@ -71,7 +87,12 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	same("nowhere", names(""))
-	same("in the project", names(project), "local", "claude-code project ", "shared", "claude-code project ")
+	same("in the project", names(project), "local", "claude-code project ", "shared", "claude-code project ", "above", "claude-code project ", "ofproject", "claude-code user ofproject@market")
+	list, _ := s.Entries("", time.Time{})
+	i := slices.IndexFunc(list, func(e Entry) bool { return e.Name == "weather" })
+	if want := filepath.Join(home, ".gemini", "extensions", "weather", "dist", "index.js"); !slices.Equal(list[i].Args, []string{want}) {
+		t.Errorf("the extension runs %q, want %s", list[i].Args, want)
+	}
 
 	write("[mcp_servers.moon]\ncommand = 'moon'\n", ".codex", "config.toml")
 	later := time.Now()

@@ -5,6 +5,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -42,6 +43,7 @@ type system struct {
 	goos   string
 	home   string // absolute
 	getenv func(string) string
+	onDisk
 }
 
 // programs is the directory in which programs with a window keep the user's
@@ -84,24 +86,28 @@ func (s system) directoryOf(f location) string {
 // itself, and the top of its repository, which is the nearest directory with a
 // .git. The home and what is above it are looked at only when dir is there: a
 // search that begins below the home ends with it.
-func (s system) projects(dir string, exists func(string) bool) []string {
+func (s system) projects(dir string) []string {
 	if !s.absolute(dir) {
 		return nil
 	}
-	found := []string{dir}
-	for at := dir; ; {
-		if exists(s.join(at, ".git")) {
-			if at != dir {
-				found = append(found, at)
-			}
-			return found
+	for _, at := range s.upwards(dir) {
+		if s.exists(s.join(at, ".git")) {
+			return slices.Compact([]string{dir, at})
 		}
-		up := s.parent(at)
-		if up == at || s.key(at) == s.key(s.home) {
-			return found
+		if s.key(at) == s.key(s.home) {
+			break
 		}
-		at = up
 	}
+	return []string{dir}
+}
+
+// upwards are a directory and all above it.
+func (s system) upwards(dir string) (dirs []string) {
+	for s.absolute(dir) && !slices.Contains(dirs, dir) {
+		dirs = append(dirs, dir)
+		dir = s.parent(dir)
+	}
+	return dirs
 }
 
 func (s system) join(dir string, names ...string) string {

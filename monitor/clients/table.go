@@ -5,6 +5,7 @@ package clients
 type client struct {
 	id, name string
 	programs string   // without the spaces in a name
+	own      []string // parts of the path of what is its own, whatever that is called
 	paths    []string // parts of the path of a program that is called electron, or claude
 	packages []string // of npm, whose script node runs: parts of its path
 	scripts  string   // as npm installs them, and titles
@@ -15,6 +16,7 @@ type client struct {
 	files  []location // of the user's
 	// project are its files within a project.
 	project string
+	above   bool // those of all directories above count as well
 }
 
 // location is where a client keeps servers, there or not.
@@ -23,9 +25,10 @@ type location struct {
 	dir  string // below the home, or one of those that a system tells
 	path string // below that; a * ends the names of directories that are there
 	// tables are those of the file, where they are others than the client's.
-	tables   string
-	optional bool // it is a place only where it is there
-	plugins  bool // what a plugin of Claude Code has brought: MARKET/PLUGIN/VERSION ends its directories
+	tables    string
+	optional  bool // it is a place only where it is there
+	plugins   bool // the directories of plugins of Claude Code, MARKET/PLUGIN/VERSION
+	extension bool // what an extension of the Gemini CLI or of Qwen Code has brought, in its directory
 }
 
 // The directories that a system tells: for the settings of programs with a window, and
@@ -51,8 +54,15 @@ var known = []client{
 		// installation scopes" (code.claude.com/docs/en/mcp): the scopes user and
 		// local are in ~/.claude.json, the scope project in .mcp.json.
 		id: "claude-code", name: "Claude Code",
-		programs: "claude", packages: []string{"/@anthropic-ai/claude-code/"}, scripts: "claude", says: "claude-code",
-		tables: mcpServers, project: ".mcp.json",
+		programs: "claude", scripts: "claude", says: "claude-code",
+		// Its program is called like its version. Source: the page "Advanced setup"
+		// (code.claude.com/docs/en/setup), its part on uninstalling.
+		own: []string{"/claude/versions/"},
+		// The package of the SDK has brought it as a script.
+		packages: []string{"/@anthropic-ai/claude-code/", "/@anthropic-ai/claude-agent-sdk/"},
+		tables:   mcpServers, project: ".mcp.json",
+		// Source: the issue 42465 of anthropics/claude-code.
+		above: true,
 		files: []location{
 			// CLAUDE_CONFIG_DIR moves ~/.claude, and .claude.json, which otherwise is beside
 			// it, into itself. Source: the page "Environment variables"
@@ -61,9 +71,8 @@ var known = []client{
 			// .claude.json in it.
 			{env: "CLAUDE_CONFIG_DIR", path: ".claude.json", tables: mcpServersOfProjects},
 			// Source: the page "Plugins reference" (code.claude.com/docs/en/plugins-reference)
-			// for .mcp.json, which may have no table around its servers; enabledPlugins in the
-			// page "Settings".
-			{env: "CLAUDE_CONFIG_DIR", dir: ".claude", path: "plugins/cache/*/*/*/.mcp.json", optional: true, plugins: true},
+			// for .mcp.json and plugin.json; enabledPlugins in the page "Settings".
+			{env: "CLAUDE_CONFIG_DIR", dir: ".claude", path: "plugins/cache/*/*/*", plugins: true},
 		},
 	},
 	{
@@ -106,6 +115,9 @@ var known = []client{
 		// locations" (cursor.com/docs/mcp).
 		id: "cursor", name: "Cursor",
 		programs: "cursor cursor-agent", says: "cursor-vscode",
+		// Its command line tool brings a node of its own, and so does what it runs on
+		// another machine, see VS Code.
+		own:    []string{"/cursor-agent/", "/.cursor-server/bin/", "/.cursor-server/cli/"},
 		tables: mcpServers, files: []location{{path: ".cursor/mcp.json"}}, project: ".cursor/mcp.json",
 	},
 	{
@@ -113,8 +125,12 @@ var known = []client{
 		// microsoft/vscode-docs.
 		id: "vscode", name: "VS Code",
 		programs: "code code-insiders codium vscodium",
-		paths:    []string{"/visual studio code.app/", "/visual studio code - insiders.app/", "/vscodium.app/"},
-		tables:   "servers", project: ".vscode/mcp.json",
+		// What it runs on a machine on which somebody works from another one: a node, and
+		// the scripts server-main.js and bootstrap-fork. Source: the issues 262 and 635 of
+		// microsoft/vscode-remote-release.
+		own:    []string{"/.vscode-server/bin/", "/.vscode-server/cli/", "/.vscode-server-insiders/bin/", "/.vscode-server-insiders/cli/", "/.vscodium-server/bin/"},
+		paths:  []string{"/visual studio code.app/", "/visual studio code - insiders.app/", "/vscodium.app/"},
+		tables: "servers", project: ".vscode/mcp.json",
 		// mcp.json of each profile, and what has not been moved out of settings.json, where
 		// servers were until version 1.102.
 		//
@@ -133,6 +149,10 @@ var known = []client{
 			{dir: programs, path: "VSCodium/User/mcp.json"},
 			{dir: programs, path: "VSCodium/User/profiles/*/mcp.json"},
 			{dir: programs, path: "VSCodium/User/settings.json", tables: serversInSettings},
+			// Of somebody who works here from another machine. Source: the issue 269340 of
+			// microsoft/vscode.
+			{path: ".vscode-server/data/User/mcp.json", optional: true},
+			{path: ".vscode-server-insiders/data/User/mcp.json", optional: true},
 		},
 	},
 	{
@@ -140,8 +160,12 @@ var known = []client{
 		// google-gemini/gemini-cli.
 		id: "gemini-cli", name: "Gemini CLI",
 		packages: []string{"/@google/gemini-cli/"}, scripts: "gemini", says: "gemini gemini-cli-mcp-client",
-		// GEMINI_CLI_HOME stands for the home, not for the directory in it.
-		tables: mcpServers, files: []location{{env: "GEMINI_CLI_HOME", path: ".gemini/settings.json"}}, project: ".gemini/settings.json",
+		tables: mcpServers, project: ".gemini/settings.json",
+		files: []location{ // GEMINI_CLI_HOME stands for the home, not for the directory in it
+			{env: "GEMINI_CLI_HOME", path: ".gemini/settings.json"},
+			// Source: docs/extensions/reference.md of google-gemini/gemini-cli.
+			{env: "GEMINI_CLI_HOME", path: ".gemini/extensions/*/gemini-extension.json", extension: true},
+		},
 	},
 	{
 		// Source: the page "Model Context Protocol in Zed" (zed.dev/docs/ai/mcp), and
@@ -165,7 +189,12 @@ var known = []client{
 		// Source: docs/users/features/mcp.md of QwenLM/qwen-code.
 		id: "qwen-code", name: "Qwen Code",
 		packages: []string{"/@qwen-code/qwen-code/"}, scripts: "qwen", says: "qwen qwen-code",
-		tables: mcpServers, files: []location{{path: ".qwen/settings.json"}}, project: ".qwen/settings.json",
+		tables: mcpServers, project: ".qwen/settings.json",
+		files: []location{
+			{path: ".qwen/settings.json"},
+			// Source: docs/users/extension of QwenLM/qwen-code.
+			{path: ".qwen/extensions/*/qwen-extension.json", extension: true},
+		},
 	},
 	{
 		// Source: the page "MCP configuration" (kiro.dev/docs/mcp/configuration).
@@ -184,13 +213,18 @@ var known = []client{
 		// Source: the page "MCP" (antigravity.google/docs/mcp).
 		id: "antigravity", name: "Antigravity",
 		programs: "antigravity",
-		tables:   mcpServers, files: []location{{path: ".gemini/antigravity/mcp_config.json"}},
+		// Its language server starts the servers, and is called as that of Windsurf.
+		// Source: docs/antigravity.md of steipete/CodexBar.
+		own:    []string{"/extensions/antigravity/bin/", "/antigravity.app/contents/resources/bin/", "/.antigravity-server/bin/"},
+		tables: mcpServers, files: []location{{path: ".gemini/antigravity/mcp_config.json"}},
 	},
 	{
 		// Source: the page "Cascade MCP integration" (docs.windsurf.com).
 		id: "windsurf", name: "Windsurf",
 		programs: "windsurf",
-		tables:   mcpServers, files: []location{{path: ".codeium/windsurf/mcp_config.json"}},
+		// Source: docs/providers/windsurf.md of robinebers/openusage.
+		own:    []string{"/extensions/windsurf/bin/", "/.windsurf-server/bin/"},
+		tables: mcpServers, files: []location{{path: ".codeium/windsurf/mcp_config.json"}},
 	},
 	{
 		// Source: docs of RooCodeInc/Roo-Code, "Using MCP in Roo Code".
@@ -230,5 +264,8 @@ func ofExtension(path string) []location {
 		{dir: programs, path: "VSCodium" + path, optional: true},
 		{dir: programs, path: "Cursor" + path, optional: true},
 		{dir: programs, path: "Windsurf" + path, optional: true},
+		{path: ".vscode-server/data" + path, optional: true},
+		{path: ".cursor-server/data" + path, optional: true},
+		{path: ".windsurf-server/data" + path, optional: true},
 	}
 }
