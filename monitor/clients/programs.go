@@ -2,6 +2,7 @@ package clients
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -58,23 +59,18 @@ func identify(p process.Info) (id string, helper bool) {
 	}
 	exe := cmp.Or(p.Exe, argv0)
 	name, path := monitor.ProgramName(exe), slashed(exe)
+	owner := first(func(c client) bool { return hasPart(path, c.own) })
 	switch {
 	case isOurs(name) || isOurs(monitor.ProgramName(argv0)):
 		return "", false // also where it passes on what a client is called
-	case strings.Contains(path, "/cursor-agent/"):
-		return "cursor", false // its command line tool, which brings a node of its own
+	case owner.id != "":
+		id = owner.id
 	case command.RuntimeOf(name) == command.Node:
 		return idOfScript(p, exe), false
-	case strings.Contains(path, "/claude/versions/"):
-		// The program of Claude Code is called like its version.
-		// Source: the page "Advanced setup" (code.claude.com/docs/en/setup), its part
-		// on uninstalling.
-		return "claude-code", false
+	default:
+		id = idOfProgram(name, path)
 	}
-	if id = idOfProgram(name, path); id != "" {
-		helper = isHelper(p.Args) || strings.Contains(name, " helper")
-	}
-	return id, helper
+	return id, id != "" && (isHelper(p.Args) || strings.Contains(name, " helper") || strings.HasPrefix(name, "language_server"))
 }
 
 // idOfProgram is the client that a program of its own is. The path has slashes and
@@ -106,8 +102,8 @@ func hasPart(path string, parts []string) bool {
 // Source: the page "Process Model" of Electron's documentation, and
 // ELECTRON_RUN_AS_NODE in its page "Environment Variables".
 func isHelper(args []string) bool {
-	for _, arg := range args {
-		if strings.HasPrefix(arg, "--type=") || strings.Contains(arg, " --type=") {
+	for i, arg := range args {
+		if strings.HasPrefix(arg, "--type=") || i == 0 && strings.Contains(arg, " --type=") {
 			return true
 		}
 	}
@@ -115,7 +111,7 @@ func isHelper(args []string) bool {
 		return false
 	}
 	script := slashed(args[1])
-	return isJavaScript(script) && (strings.Contains(script, "/resources/app") || strings.Contains(script, "/extensions/"))
+	return slices.Contains([]string{".js", ".mjs", ".cjs"}, filepath.Ext(script)) && hasPart(script, []string{"/resources/app", "/extensions/"})
 }
 
 // idOfScript is the client whose script a runner of scripts runs.
@@ -132,10 +128,6 @@ func idOfScript(p process.Info, exe string) string {
 // scriptName is what the script that a process runs is called, "" for none.
 func scriptName(p process.Info) string {
 	return monitor.ProgramName(strings.TrimPrefix(command.Parse(p.Exe, p.Args).Script, "title:"))
-}
-
-func isJavaScript(path string) bool {
-	return strings.HasSuffix(path, ".js") || strings.HasSuffix(path, ".mjs") || strings.HasSuffix(path, ".cjs")
 }
 
 // isOurs reports whether a program is one of ours.

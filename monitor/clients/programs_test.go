@@ -36,6 +36,11 @@ func TestClientOf(t *testing.T) {
 		{"claude-code", `C:\Program Files\nodejs\node.exe`, []string{"node", `C:\Users\ada\AppData\Roaming\npm\node_modules\@anthropic-ai\claude-code\cli.js`}},
 		{"claude-code", "/home/ada/.vscode/extensions/anthropic.claude-code-2.0.0/resources/native-binary/claude", []string{"claude", "--output-format"}},
 		{"claude-code", "", []string{"claude"}},
+		// The one that the SDK brings with it, as a script once.
+		{"claude-code", "/home/ada/venv/lib/python3.12/site-packages/claude_agent_sdk/_bundled/claude", []string{"/home/ada/venv/lib/python3.12/site-packages/claude_agent_sdk/_bundled/claude", "--print"}},
+		{"claude-code", "/srv/app/node_modules/@anthropic-ai/claude-agent-sdk-linux-x64/claude", []string{"claude", "--output-format", "stream-json"}},
+		{"claude-code", "/usr/bin/node", []string{"node", "/srv/app/node_modules/@anthropic-ai/claude-agent-sdk/cli.js", "--output-format", "stream-json"}},
+		{"", "/usr/bin/node", []string{"node", "/srv/claude-agent-sdk/app.js"}},
 		// The one that Claude Desktop brings with it.
 		{"claude-code", "/Users/ada/Library/Application Support/Claude/claude-code/2.1.9/claude.app/Contents/MacOS/claude", []string{"claude"}},
 		{"claude-code", `C:\Users\ada\AppData\Roaming\Claude\claude-code\2.1.9\claude.exe`, []string{"claude.exe"}},
@@ -83,6 +88,17 @@ func TestClientOf(t *testing.T) {
 		{"", "/usr/share/code/code", []string{"code", "/home/ada/.vscode/extensions/x/server.js", "--node-ipc"}},
 		{"", "/Applications/Slack.app/Contents/MacOS/Electron", []string{"Electron"}},
 
+		// What an editor runs for somebody who works on another machine.
+		{"vscode", "/home/ada/.vscode-server/cli/servers/Stable-1a2b/server/node", []string{"/home/ada/.vscode-server/cli/servers/Stable-1a2b/server/node", "/home/ada/.vscode-server/cli/servers/Stable-1a2b/server/out/server-main.js", "--connection-token=remotessh"}},
+		{"vscode", "/home/ada/.vscode-server-insiders/bin/1a2b/node", []string{"node", "/home/ada/.vscode-server-insiders/bin/1a2b/out/server-main.js"}},
+		{"cursor", "/home/ada/.cursor-server/bin/linux-x64/1a2b/node", []string{"node", "/home/ada/.cursor-server/bin/linux-x64/1a2b/out/server-main.js"}},
+		{"windsurf", "/home/ada/.windsurf-server/bin/1a2b/node", []string{"node", "/home/ada/.windsurf-server/bin/1a2b/out/server-main.js"}},
+		{"", "/home/ada/.vscode-server/cli/servers/Stable-1a2b/server/node", []string{"node", "/home/ada/.vscode-server/cli/servers/Stable-1a2b/server/out/bootstrap-fork", "--type=extensionHost"}},
+		{"", "/home/ada/.vscode-server/bin/1a2b/node", []string{"node", "/home/ada/.vscode-server/extensions/x/server.js", "--node-ipc"}},
+		{"", "/usr/bin/node", []string{"node", "/home/ada/.vscode-server/extensions/x/mcp.js"}},
+		{"claude-code", "/home/ada/.vscode-server/extensions/anthropic.claude-code-2.0.0/resources/native-binary/claude", []string{"claude"}},
+		{"", "/usr/share/windsurf/resources/app/extensions/windsurf/bin/language_server_linux_x64", []string{"language_server_linux_x64", "--run_child"}},
+
 		// Ours, whatever it passes on.
 		{"", "/usr/bin/lamplighter-connect", []string{"lamplighter-connect", "connect", "--", "claude"}},
 		{"", "/usr/bin/lamplighter", []string{"lamplighter", "setup", "codex"}},
@@ -106,6 +122,24 @@ func TestClientOf(t *testing.T) {
 	} {
 		if got := mainOf(process.Info{Exe: test.exe, Args: test.args}); got != test.want {
 			t.Errorf("%q with %q is %q, want %q", test.exe, test.args, got, test.want)
+		}
+	}
+}
+
+// The helpers of a client that start its servers are known to be its own, so that none is
+// taken for a server.
+func TestHelpers(t *testing.T) {
+	for exe, want := range map[string]string{
+		"/usr/share/windsurf/resources/app/extensions/windsurf/bin/language_server_linux_x64":                                      "windsurf",
+		"/home/ada/.windsurf-server/bin/1a2b/extensions/windsurf/bin/language_server_linux_x64":                                    "windsurf",
+		"/Applications/Windsurf.app/Contents/Resources/app/extensions/windsurf/bin/language_server_macos_arm":                      "windsurf",
+		`C:\Users\ada\AppData\Local\Programs\Antigravity\resources\app\extensions\antigravity\bin\language_server_windows_x64.exe`: "antigravity",
+		"/Applications/Antigravity.app/Contents/Resources/bin/language_server":                                                     "antigravity",
+		"/home/ada/.codeium/bin/1a2b/language_server_linux_x64":                                                                    "",
+		"/home/ada/.vscode-server/cli/servers/Stable-1a2b/server/node_modules/@vscode/ripgrep/bin/rg":                              "vscode",
+	} {
+		if got := Of(process.Info{Exe: exe, Args: []string{exe}}); got != want {
+			t.Errorf("%s is %q, want %q", exe, got, want)
 		}
 	}
 }
