@@ -36,7 +36,7 @@ func runsFrom(s *view.Server, c Client, f File, e Entry) bool {
 	if from := s.Entry; from != nil {
 		return from.Client == c.Name && from.File == monitor.Clean(f.Path) && from.Name == e.Name && isFor(f, e, s)
 	}
-	if e.State != Shared || !slices.ContainsFunc(s.Clients, func(one view.Client) bool { return one.Name == c.Name }) {
+	if e.Off || e.State != Shared || !slices.ContainsFunc(s.Clients, func(one view.Client) bool { return one.Name == c.Name }) {
 		return false
 	}
 	isSerena := s.Kind == monitor.KindSerena

@@ -37,11 +37,12 @@ func TestNoteRunning(t *testing.T) {
 		{Name: "Codex", Files: []File{{Path: "/c.toml", Scope: User, Entries: []Entry{
 			{Name: "notes", State: Direct}, {Name: "serena", State: Shared, Serena: true, Runs: "serena start-mcp-server"}, {Name: "kept", State: Shared, Runs: "npx server-memory"},
 			{Name: "other", State: Shared, Runs: "npx server-time"}, {Name: "direct", State: Direct, Serena: true},
+			{Name: "off", Off: true, State: Shared, Serena: true, Runs: "serena start-mcp-server"},
 		}}, {Path: "/other.toml", Scope: User, Entries: []Entry{{Name: "notes", State: Direct}}}}},
 		{Name: "Cursor", Files: []File{{Path: "/c.toml", Scope: User, Entries: []Entry{{Name: "notes", State: Direct}}}}},
 	}
 	NoteRunning(list, servers)
-	for at, want := range []string{"1 - notes, 2 - notes", "3 - alpha (shared, 2 clients)", "5 - memory (shared, 1 client)", "", ""} {
+	for at, want := range []string{"1 - notes, 2 - notes", "3 - alpha (shared, 2 clients)", "5 - memory (shared, 1 client)", "", "", ""} {
 		if got := list[0].Files[0].Entries[at]; got.Now != want {
 			t.Errorf("%s: %q, want %q", got.Name, got.Now, want)
 		}
