@@ -2,13 +2,10 @@ package proxy
 
 // listFromCache answers a tools/list without a server.
 func (l *Session) listFromCache(it *item) bool {
-	l.mu.Lock()
-	under, params := l.state.under, it.Params
-	l.mu.Unlock()
-	if it.Method != "tools/list" || under == "" || !isWholeList(params) {
+	if it.Method != "tools/list" || l.state.under == "" || !isWholeList(it.Params) {
 		return false
 	}
-	result, ok := l.o.Servers.Cached(it.Method, under)
+	result, ok := l.cached(it.Method, l.state.under)
 	if ok {
 		l.noteTools(result)
 		l.tell(it, resultLine(it.ID, result))
@@ -16,13 +13,16 @@ func (l *Session) listFromCache(it *item) bool {
 	return ok
 }
 
+// cached is Servers.Cached, which looks at files.
+func (l *Session) cached(method, under string) (result []byte, ok bool) {
+	l.outside(func() { result, ok = l.o.Servers.Cached(method, under) })
+	return result, ok
+}
+
 // answerHung answers from memory what a server was asked before it was found to hang.
 func (l *Session) answerHung(lk *link) {
 	for _, it := range l.unanswered() {
-		l.mu.Lock()
-		asked := it.link == lk
-		l.mu.Unlock()
-		if asked {
+		if it.link == lk {
 			l.listFromCache(it)
 		}
 	}

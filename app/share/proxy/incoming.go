@@ -16,13 +16,8 @@ import (
 func (l *Session) incoming(lk *link, of *item, line []byte) {
 	m := wire.Split(line)
 	l.mu.Lock()
-	muted, former := lk.muted || l.ending, lk.retired
-	var seq uint64
-	if of != nil && !of.told {
-		seq = of.seq
-	}
-	l.mu.Unlock()
-	if muted {
+	defer l.mu.Unlock()
+	if lk.muted || l.ending {
 		return
 	}
 	switch m.Kind {
@@ -30,11 +25,13 @@ func (l *Session) incoming(lk *link, of *item, line []byte) {
 		l.incomingAnswer(lk, of, m, line)
 	case wire.Request, wire.Notification:
 		if m.Kind == wire.Request {
-			l.mu.Lock()
 			l.asked[idKey(m.ID)] = question{link: lk}
-			l.mu.Unlock()
-		} else if strings.HasSuffix(m.Method, "/list_changed") && !former {
+		} else if strings.HasSuffix(m.Method, "/list_changed") && !lk.retired {
 			l.o.Servers.Forget()
+		}
+		var seq uint64
+		if of != nil && !of.told {
+			seq = of.seq
 		}
 		l.write(func() error { return l.o.Out.Deliver(seq, false, line) })
 	default:
@@ -45,7 +42,6 @@ func (l *Session) incoming(lk *link, of *item, line []byte) {
 // incomingAnswer finds the request that is answered. Servers may answer on
 // another stream than that of the request.
 func (l *Session) incomingAnswer(lk *link, of *item, m wire.Message, line []byte) {
-	l.mu.Lock()
 	unread := string(m.ID) == "null"
 	r := l.pending[idKey(m.ID)]
 	if unread || r != nil && r.link != lk {
@@ -56,36 +52,32 @@ func (l *Session) incomingAnswer(lk *link, of *item, m wire.Message, line []byte
 		r = of
 		line = slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), of.ID, []byte(`,"error":`), m.Error, []byte(`}`))
 	}
-	if r != nil {
-		r.answered = true
-	}
-	l.mu.Unlock()
 	if r == nil {
 		l.noteOdd("The server answered what nobody asked for", len(line))
 		return
 	}
+	r.answered = true
 	if m.Result != nil {
 		l.learn(lk, r, m.Result)
 	}
 	if r.activates {
-		l.activated(r, m.Result)
+		if answer, ok := readMembers(m.Result); ok && !answer.IsError {
+			r.leaves = r.target
+		}
 	}
 	l.tell(r, line)
 }
 
 // learn keeps what may be answered without a server.
 func (l *Session) learn(lk *link, r *item, result []byte) {
-	l.mu.Lock()
-	params, under, former := r.Params, l.state.under, lk.retired
-	l.mu.Unlock()
-	if r.Method != "tools/list" || !isWholeList(params) || former { // it may be that of another project
+	if r.Method != "tools/list" || !isWholeList(r.Params) || lk.retired { // it may be that of another project
 		return
 	}
 	if page, ok := readMembers(result); !ok || page.NextCursor != nil {
 		return
 	}
 	l.noteTools(result)
-	if under != "" {
+	if under := l.state.under; under != "" {
 		l.o.Servers.Store(r.Method, under, bytes.Clone(result))
 	}
 }
@@ -110,8 +102,6 @@ func (l *Session) noteTool(params []byte) {
 
 // unanswered are the requests whose fate was not told.
 func (l *Session) unanswered() (list []*item) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	for _, it := range l.pending {
 		if !it.told {
 			list = append(list, it)
@@ -126,6 +116,8 @@ const progressStep = 0.001
 
 // Progress tells the client why its requests wait, where it has asked for that.
 func (l *Session) Progress(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for _, it := range l.unanswered() {
 		l.write(func() error {
 			l.mu.Lock()

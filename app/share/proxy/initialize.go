@@ -10,76 +10,55 @@ import (
 
 // initialize begins the conversation, or begins it again.
 func (l *Session) initialize(ctx context.Context, it *item) {
-	if !l.startOver() {
+	if len(l.sent) > 0 { // the answer to that could be taken for one of the next conversation
 		l.fail(it, wire.CodeInvalid, "initialize cannot come again while requests are in flight")
 		return
 	}
-	said, _ := readMembers(it.Params)
-	under := cacheKey(it.Params)
-	if l.o.Info != nil {
+	l.state = state{}
+	l.leave()
+	if said, _ := readMembers(it.Params); l.o.Info != nil {
 		l.o.Info(said.ClientInfo)
 	}
-	fromCache := func() bool { return l.initializeFromCache(it, under) }
-	if fromCache() {
+	if l.initializeFromCache(it) {
 		return
 	}
 	defer l.o.Servers.Began()()
-	lk, answer, err := l.openLink(ctx, it.line, func() bool { return l.accept(it) }, fromCache)
+	lk, answer, err := l.openLink(ctx, it.line, it)
 	switch {
 	case errors.Is(err, errAnswered):
-		return
 	case ctx.Err() != nil:
-		if lk != nil {
-			lk.close(context.WithoutCancel(ctx))
-		}
-		return
+		l.close(context.WithoutCancel(ctx), lk)
 	case err != nil:
 		l.fail(it, wire.CodeUnavailable, err.Error())
-		return
 	case lk == nil:
 		l.tell(it, answer)
-		return
+	default:
+		l.begun(it)
+		l.use(lk)
+		if under := l.state.under; under != "" {
+			l.o.Servers.Store("initialize", under, bytes.Clone(wire.Split(answer).Result))
+		}
+		l.tell(it, answer)
 	}
-	l.begun(it, under)
-	l.use(lk)
-	if result := wire.Split(answer).Result; under != "" {
-		l.o.Servers.Store("initialize", under, bytes.Clone(result))
-	}
-	l.tell(it, answer)
 }
 
 // initializeFromCache begins the conversation without a server.
-func (l *Session) initializeFromCache(it *item, under string) bool {
+func (l *Session) initializeFromCache(it *item) bool {
+	under := cacheKey(it.Params)
 	if under == "" {
 		return false
 	}
-	result, ok := l.o.Servers.Cached("initialize", under)
-	said, _ := readMembers(result)
-	if !ok || said.ProtocolVersion == "" {
+	result, ok := l.cached("initialize", under)
+	if said, _ := readMembers(result); !ok || said.ProtocolVersion == "" {
 		return false
 	}
-	l.begun(it, under)
+	l.begun(it)
 	l.tell(it, resultLine(it.ID, result))
 	return true
 }
 
 // begun takes over what the client has said. From then on it has what it needs
 // for requests, so that this comes before the answer.
-func (l *Session) begun(it *item, under string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.state = state{initialize: bytes.Clone(it.line), under: under}
-}
-
-// startOver forgets the conversation before. It is false, and changes nothing, while the
-// server works on something: its answer could be taken for one of the next conversation.
-func (l *Session) startOver() bool {
-	l.mu.Lock()
-	if len(l.sent) > 0 {
-		l.mu.Unlock()
-		return false
-	}
-	l.state = state{}
-	l.leaveAndUnlock()
-	return true
+func (l *Session) begun(it *item) {
+	l.state = state{initialize: bytes.Clone(it.line), under: cacheKey(it.Params)}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"sync"
 	"time"
 
 	"lamplighter/app/mcp"
@@ -15,29 +14,25 @@ import (
 
 // link is the MCP session of a session with one run of the server.
 type link struct {
-	server share.Endpoint
-	// session is set before the link is in use, by the pump; nil when it could not be opened.
-	session upstreamSession
-
-	// guarded by Session.mu
-	calls   int  // that have not ended
-	retired bool // nothing is sent on it any more
-	muted   bool // what comes on it is for nobody
-
-	once   sync.Once
-	closed chan struct{}
+	server   share.Endpoint
+	session  upstreamSession // nil until it is opened, which may fail
+	calls    int             // that have not ended
+	retired  bool            // nothing is sent on it any more
+	muted    bool            // what comes on it is for nobody
+	isClosed bool
+	closed   chan struct{} // is closed then
 }
 
-func newLink(server share.Endpoint) *link { return &link{server: server, closed: make(chan struct{})} }
-
-// close ends the MCP session, within 2 s.
-func (lk *link) close(ctx context.Context) {
-	lk.once.Do(func() {
-		close(lk.closed)
-		ctx, cancel := context.WithTimeout(ctx, grace)
-		defer cancel()
-		lk.session.Close(ctx)
-	})
+// close ends the MCP session of a link, within 2 s. nil has none.
+func (l *Session) close(ctx context.Context, lk *link) {
+	if lk == nil || lk.isClosed {
+		return
+	}
+	lk.isClosed = true
+	close(lk.closed)
+	ctx, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	l.outside(func() { lk.session.Close(ctx) })
 }
 
 // fell reports whether the server's process has ended, and how.
@@ -58,8 +53,10 @@ func (l *Session) watch(lk *link) {
 	case <-lk.closed:
 		return
 	case <-lk.server.Hung:
+		l.mu.Lock()
 		l.answerHung(lk)
 		l.retire(lk)
+		l.mu.Unlock()
 		select {
 		case <-lk.closed:
 			return
@@ -67,42 +64,32 @@ func (l *Session) watch(lk *link) {
 		}
 	case <-lk.server.Gone:
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.retire(lk)
-	await(context.Background(), lk.closed, grace)
-	lk.close(context.Background())
+	l.await(context.Background(), lk.closed, grace)
+	l.close(context.Background(), lk)
 }
 
 // retire lets nothing more be sent on a link. It is closed when its last call has
 // ended.
 func (l *Session) retire(lk *link) {
-	l.mu.Lock()
-	l.retireLocked(lk)
-	idle := lk.calls == 0
-	l.mu.Unlock()
-	if idle {
-		lk.close(context.Background())
-	}
-}
-
-func (l *Session) retireLocked(lk *link) {
 	if l.link == lk {
 		l.link = nil
 	}
 	lk.retired = true
 	maps.DeleteFunc(l.asked, func(_ string, q question) bool { return q.link == lk })
+	if lk.calls == 0 {
+		l.close(context.Background(), lk)
+	}
 }
 
-// leaveAndUnlock closes the link, and what still comes on it is for nobody. The caller holds mu,
-// which is given up: to close it takes 2 s at most.
-func (l *Session) leaveAndUnlock() {
-	lk := l.link
-	if lk != nil {
+// leave closes the link, and what still comes on it is for nobody.
+func (l *Session) leave() {
+	if lk := l.link; lk != nil {
 		lk.muted = true
-		l.retireLocked(lk)
-	}
-	l.mu.Unlock()
-	if lk != nil {
-		lk.close(context.Background())
+		l.retire(lk)
+		l.close(context.Background(), lk)
 	}
 }
 
@@ -113,16 +100,17 @@ var errGone = errors.New("the client has gone")
 var errAnswered = errors.New("it was answered without a server")
 
 // openLink acquires the server and opens an MCP session with it. The error is for
-// the user. before is called when there is a server, before anything is sent, and
-// nothing is sent when it is false. After a server was found to hang the next try waits
-// until it answers or is replaced, unless answered says that nobody waits for it any more.
-func (l *Session) openLink(ctx context.Context, initialize []byte, before, answered func() bool) (lk *link, answer []byte, err error) {
+// the user. begins is the client's own initialize, of which nothing is sent before it is
+// accepted; nil when it is repeated. After a server was found to hang the next try waits
+// until it answers or is replaced, unless begins could be answered without one.
+func (l *Session) openLink(ctx context.Context, initialize []byte, begins *item) (lk *link, answer []byte, err error) {
 	for try := 1; ; try++ {
-		server, err := l.o.Servers.Acquire(ctx)
+		var server share.Endpoint
+		l.outside(func() { server, err = l.o.Servers.Acquire(ctx) })
 		if err != nil {
 			return nil, nil, err
 		}
-		if !before() {
+		if begins != nil && !l.accept(begins) {
 			return nil, nil, errGone
 		}
 		lk, answer, err = l.openOnce(ctx, server, initialize)
@@ -131,7 +119,7 @@ func (l *Session) openLink(ctx context.Context, initialize []byte, before, answe
 		}
 		select {
 		case <-server.Hung:
-			if answered() {
+			if begins != nil && l.initializeFromCache(begins) {
 				return nil, nil, errAnswered
 			}
 			try = 0
@@ -144,7 +132,7 @@ func (l *Session) openLink(ctx context.Context, initialize []byte, before, answe
 			return nil, nil, errors.New(openingText(err))
 		}
 		l.o.Log.Debug("An MCP session could not be opened", "error", err)
-		await(ctx, server.Gone, time.Duration(try)*300*time.Millisecond)
+		l.await(ctx, server.Gone, time.Duration(try)*300*time.Millisecond)
 	}
 }
 
@@ -159,8 +147,11 @@ func (l *Session) openOnce(ctx context.Context, server share.Endpoint, initializ
 		case <-ctx.Done():
 		}
 	}()
-	lk := newLink(server)
-	session, answer, err := l.dial(ctx, server, l.receiver(lk), initialize)
+	lk := &link{server: server, closed: make(chan struct{})}
+	var session upstreamSession
+	var answer []byte
+	var err error
+	l.outside(func() { session, answer, err = l.dial(ctx, server, l.receiver(lk), initialize) })
 	if err != nil || session == nil { // then it was refused with an error of JSON-RPC
 		return nil, answer, err
 	}
@@ -174,45 +165,34 @@ func (l *Session) receiver(lk *link) func([]byte) {
 
 // use makes a link the one that is sent on.
 func (l *Session) use(lk *link) {
-	l.mu.Lock()
 	if l.ending {
-		l.mu.Unlock()
-		lk.close(context.Background())
+		l.close(context.Background(), lk)
 		return
 	}
 	l.link = lk
-	l.mu.Unlock()
 	go l.watch(lk)
 }
 
-// reopen opens another MCP session for a client that has been through its initialize, and
-// repeats what it had set up. It is to be used then.
+// reopen uses another MCP session for a client that has been through its initialize, and
+// repeats what it had set up. What comes of that is nothing to the client: it has had its
+// answers.
 func (l *Session) reopen(ctx context.Context) (*link, error) {
-	l.mu.Lock()
-	state := l.state
-	l.mu.Unlock()
-	lk, answer, err := l.openLink(ctx, state.initialize, func() bool { return true }, func() bool { return false })
+	lk, answer, err := l.openLink(ctx, l.state.initialize, nil)
 	if err != nil {
 		return nil, err
 	}
 	if lk == nil {
 		return nil, fmt.Errorf("the server refused the client's initialize when it was repeated: %s", errorMessage(wire.Split(answer).Error))
 	}
-	l.replay(ctx, lk, state)
+	if len(l.state.initialized) > 0 {
+		taken, _ := lk.session.Begin(ctx, l.state.initialized, l.receiver(lk), nil)
+		if !l.await(ctx, taken, sideLimit) {
+			l.o.Log.Debug("The server has not taken a line that was repeated to it")
+		}
+		lk.session.Listen()
+	}
+	l.use(lk)
 	return lk, nil
-}
-
-// replay repeats to a new MCP session what the client had set up. What comes of
-// it is nothing to the client: it has had its answers.
-func (l *Session) replay(ctx context.Context, lk *link, state state) {
-	if len(state.initialized) == 0 {
-		return
-	}
-	taken, _ := lk.session.Begin(ctx, state.initialized, l.receiver(lk), nil)
-	if !await(ctx, taken, sideLimit) {
-		l.o.Log.Debug("The server has not taken a line that was repeated to it")
-	}
-	lk.session.Listen()
 }
 
 // dialer opens MCP sessions as mcp.Open does: openServer, or what tests make of it.

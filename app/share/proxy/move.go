@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"lamplighter/app/share"
 	"lamplighter/app/share/wire"
 )
 
@@ -83,12 +84,8 @@ func activates(m wire.Message) bool {
 // whyNot says why a tools/call is not passed on, mostly because its client has no
 // project, "" when it is.
 func (l *Session) whyNot(ctx context.Context, it *item) (why string) {
-	project := func() (has, mayBeAnother bool) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return l.project != "", l.askRoots && !l.hasActivated
-	}
-	if has, mayBeAnother := project(); has && !mayBeAnother {
+	mayBeAnother := l.askRoots && !l.hasActivated
+	if l.project != "" && !mayBeAnother {
 		if mayCall(it.Params, queryTool) {
 			return noQuery
 		}
@@ -97,9 +94,8 @@ func (l *Session) whyNot(ctx context.Context, it *item) (why string) {
 	if c, err := readCall(it.Params); err == nil && slices.Contains(withoutProject, c.name) {
 		return ""
 	}
-	err := l.findProject(ctx, it)
-	switch has, _ := project(); {
-	case has:
+	switch err := l.findProject(ctx, it); {
+	case l.project != "":
 		return ""
 	case err != nil:
 		return notActivated(err)
@@ -119,41 +115,34 @@ func (l *Session) tellText(it *item, text string, isError bool) {
 // Until there is one it is not certain that the client knows which project it has, and
 // it has none: after an error it has to ask again. It returns what request does.
 func (l *Session) activate(pumping, calls context.Context, it *item) (isSent bool) {
-	l.mu.Lock()
 	before := l.project
 	l.project, l.hasActivated, it.begun = "", true, true
-	l.mu.Unlock()
 	call, err := readCall(it.Params)
 	var project string
 	if err == nil && (json.Unmarshal(call.arguments["project"], &project) != nil || project == "") {
 		err = errors.New(activateTool + " needs a project: the path of its directory, or its name in Serena's settings")
 	}
-	var root string
 	known := false
 	if err == nil {
-		root, known, err = l.move(pumping, project)
+		it.target, known, err = l.move(pumping, project)
 	}
 	switch {
 	case pumping.Err() != nil:
 		return false
 	case err != nil:
-		l.leaves(it, before)
+		it.leaves = before
 		l.tellText(it, notActivated(err), true)
 		return false
 	case !known:
-		l.leaves(it, root)
-		l.tellText(it, "The project at "+root+" is active.", false)
+		it.leaves = it.target
+		l.tellText(it, "The project at "+it.target+" is active.", false)
 		return false
 	}
 	// Another name could be that of another project by now.
-	call.arguments["project"], _ = json.Marshal(root)
+	call.arguments["project"], _ = json.Marshal(it.target)
 	call.params["arguments"], _ = json.Marshal(call.arguments)
-	params, _ := json.Marshal(call.params)
-	l.mu.Lock()
-	l.moving, it.target = it, root
-	it.Params = params
-	it.line = slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), it.ID, []byte(`,"method":"tools/call","params":`), params, []byte(`}`))
-	l.mu.Unlock()
+	it.Params, _ = json.Marshal(call.params)
+	it.line = slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), it.ID, []byte(`,"method":"tools/call","params":`), it.Params, []byte(`}`))
 	return l.request(pumping, calls, it)
 }
 
@@ -166,7 +155,8 @@ func notActivated(err error) string {
 // tells whether that server knows activateTool: in some contexts it does not when it is
 // started with a project. After an error all is as before.
 func (l *Session) move(ctx context.Context, project string) (root string, known bool, err error) {
-	plan, err := l.o.Plan(ctx, project)
+	var plan share.Plan
+	l.outside(func() { plan, err = l.o.Plan(ctx, project) })
 	switch {
 	case err != nil:
 		return "", false, err
@@ -175,9 +165,7 @@ func (l *Session) move(ctx context.Context, project string) (root string, known 
 	}
 	root = plan.Spec.Project
 	back := func() {}
-	l.mu.Lock()
 	old := l.link
-	l.mu.Unlock()
 	if root != l.o.Servers.Project() {
 		back = l.o.Servers.Move(plan)
 	} else if old != nil {
@@ -192,19 +180,11 @@ func (l *Session) move(ctx context.Context, project string) (root string, known 
 	if old != nil {
 		l.retire(old)
 	}
-	l.use(lk)
 	return root, l.compareTools(ctx, lk), nil
 }
 
-// leaves notes which project the client has once it was told the answer to an activation.
-func (l *Session) leaves(it *item, project string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	it.leaves = project
-}
-
 // knownProject is the project that the client knows that it has, unless another
-// activation was accepted whose fate was not told. The caller holds out.
+// activation was accepted whose fate was not told. The caller has out, and not the turn.
 func (l *Session) knownProject() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -214,14 +194,6 @@ func (l *Session) knownProject() string {
 		}
 	}
 	return l.project
-}
-
-// activated notes the answer to a call of activateTool.
-func (l *Session) activated(it *item, result []byte) {
-	if answer, ok := readMembers(result); !ok || answer.IsError {
-		return
-	}
-	l.leaves(it, it.target)
 }
 
 // compareTools tells the client when another server has other tools than those that it
@@ -235,7 +207,7 @@ func (l *Session) compareTools(ctx context.Context, lk *link) (known bool) {
 			l.incoming(lk, nil, line)
 		}
 	}, nil)
-	if !await(ctx, done, sideLimit) {
+	if !l.await(ctx, done, sideLimit) {
 		return true
 	}
 	list, ok := readMembers(result)
@@ -256,8 +228,6 @@ func (l *Session) compareTools(ctx context.Context, lk *link) (known bool) {
 // noteTools notes the tools that the client knows, and reports whether it knew the same.
 func (l *Session) noteTools(result []byte) (same bool) {
 	listed := sha256.Sum256(result)
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	same = l.listed == listed
 	l.listed = listed
 	return same

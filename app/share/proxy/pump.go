@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"lamplighter/app/mcp"
@@ -21,6 +20,8 @@ const (
 // pump sends to the server until pumping ends. What it sends goes on until calls
 // ends.
 func (l *Session) pump(pumping, calls context.Context) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for it := l.next(); it != nil; it = l.next() {
 		if !l.forward(pumping, calls, it) {
 			l.done(it)
@@ -30,59 +31,44 @@ func (l *Session) pump(pumping, calls context.Context) {
 
 // next waits for the next line; nil at the end.
 func (l *Session) next() *item {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.current = nil
-	l.checkDrainedLocked()
-	for {
-		switch {
-		case l.ending:
-			return nil
-		case len(l.urgent) > 0:
-			l.current, l.urgent = pop(l.urgent)
-			return l.current
-		case len(l.queue) > 0 && l.mayGoLocked(l.queue[0]):
-			l.current, l.queue = pop(l.queue)
+	l.checkDrained()
+	for !l.ending {
+		if len(l.queue) > 0 && l.mayGo(l.queue[0]) {
+			l.current, l.queue[0] = l.queue[0], nil
+			l.queue = l.queue[1:]
 			return l.current
 		}
 		l.changed.Wait()
 	}
+	return nil
 }
 
-// mayGoLocked reports whether the next line of the client can be worked on now. A change
-// of the project waits for the answers to all before it, and all behind it for its own.
-func (l *Session) mayGoLocked(it *item) bool {
-	switch {
-	case it.Kind != wire.Request:
-		return true
-	case l.moving != nil && l.moving != it && !l.moving.told:
-		return false
-	}
+// mayGo reports whether the next line of the client can be worked on now. A change of the
+// project waits for the answers to all before it, and all behind it for its own.
+func (l *Session) mayGo(it *item) bool {
 	wanted := 0 // by the client
+	moves := it.activates
 	for call := range l.sent {
 		if !call.told {
 			wanted++
+			moves = moves || call.activates
 		}
 	}
-	if it.activates {
+	switch {
+	case it.Kind != wire.Request:
+		return true
+	case moves:
 		return wanted == 0
 	}
 	return wanted < maxSent && len(l.sent) < maxWorking
 }
 
-func pop(list []*item) (*item, []*item) {
-	first := list[0]
-	list[0] = nil
-	return first, list[1:]
-}
-
 // forward works on a line. It is true when that goes on until callDone.
 func (l *Session) forward(pumping, calls context.Context, it *item) bool {
-	l.mu.Lock()
-	ready, told, lk := len(l.state.initialize) > 0, it.told, l.link
-	l.mu.Unlock()
+	ready := len(l.state.initialize) > 0
 	switch {
-	case told:
+	case it.told:
 	case it.Kind == wire.Request && it.Method == "initialize":
 		l.initialize(pumping, it)
 	case it.Kind == wire.Request && !ready:
@@ -97,7 +83,7 @@ func (l *Session) forward(pumping, calls context.Context, it *item) bool {
 			return l.request(pumping, calls, it)
 		}
 		l.tellText(it, why, true)
-	case it.Kind == wire.Request && lk == nil && l.listFromCache(it):
+	case it.Kind == wire.Request && l.link == nil && l.listFromCache(it):
 	case it.Kind == wire.Request:
 		return l.request(pumping, calls, it)
 	case it.link != nil:
@@ -113,18 +99,16 @@ func (l *Session) forward(pumping, calls context.Context, it *item) bool {
 // request sends a request, after it has connected if need be. It is false when it was
 // not sent.
 func (l *Session) request(pumping, calls context.Context, it *item) (isSent bool) {
-	l.mu.Lock()
-	lk := l.link
-	l.mu.Unlock()
-	it.ended = l.o.Servers.Began()
+	ended := l.o.Servers.Began()
+	defer func() {
+		if !isSent {
+			ended()
+		}
+	}()
 	if it.Method == "tools/call" {
 		l.noteTool(it.Params)
 	}
-	defer func() {
-		if !isSent {
-			it.ended()
-		}
-	}()
+	lk := l.link
 	if lk == nil {
 		var err error
 		if lk, err = l.reopen(pumping); err != nil {
@@ -133,80 +117,65 @@ func (l *Session) request(pumping, calls context.Context, it *item) (isSent bool
 			}
 			return false
 		}
-		l.use(lk)
 	}
-	if !l.accept(it) {
+	if !l.accept(it) || it.told || l.ending {
 		return false
 	}
 	ctx, abort := context.WithCancel(calls)
-	l.mu.Lock()
-	if it.told || l.ending {
-		l.mu.Unlock()
-		abort()
-		return false
-	}
 	it.link, it.abort = lk, abort
 	it.tries++
 	lk.calls++
 	l.sent[it] = true
-	l.mu.Unlock()
 	limit := l.o.Limits.Taken + time.Duration(len(it.line)/perMillis)*time.Millisecond
-	taken, _ := lk.session.Begin(ctx, it.line, func(line []byte) { l.incoming(lk, it, line) }, func(err error) { l.callDone(calls, lk, it, err) })
-	await(pumping, taken, limit)
+	each := func(line []byte) { l.incoming(lk, it, line) }
+	taken, _ := lk.session.Begin(ctx, it.line, each, func(err error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.callDone(calls, it, err)
+		ended()
+		if lk.retired && lk.calls == 0 {
+			l.close(context.Background(), lk)
+		}
+	})
+	l.await(pumping, taken, limit)
 	return true
 }
 
 // callDone tells the fate of a request whose call has ended without its answer.
-func (l *Session) callDone(ctx context.Context, lk *link, it *item, err error) {
-	l.mu.Lock()
-	e := ending{err: err, tries: it.tries, size: len(it.line)}
-	settled := it.told || l.ending
-	l.mu.Unlock()
+func (l *Session) callDone(ctx context.Context, it *item, err error) {
+	lk := it.link
 	var v verdict
-	if !settled {
+	if !it.told && !l.ending {
+		e := ending{err: err, tries: it.tries, size: len(it.line)}
 		if err == nil || errors.Is(err, mcp.ErrLost) {
-			await(ctx, lk.server.Gone, time.Second) // its streams and connections end before its process
+			l.await(ctx, lk.server.Gone, time.Second) // its streams and connections end before its process
 		}
-		e.gone, e.why = lk.fell()
+		l.outside(func() { e.gone, e.why = lk.fell() })
 		v = judge(e)
 		if v.drop {
 			l.retire(lk)
 		}
 	}
-	l.mu.Lock()
 	delete(l.sent, it)
-	since, abort, ended := it.cancelled, it.abort, it.ended
-	again := v.again && !it.told && !l.ending
-	if again {
-		it.link = nil
-		at := slices.IndexFunc(l.queue, func(other *item) bool { return other.seq > it.seq })
-		if at < 0 {
-			at = len(l.queue)
-		}
-		l.queue = slices.Insert(l.queue, at, it)
-	}
-	unseenCall := !since.IsZero() && !it.answered && !l.ending
-	if !again && it.told {
-		l.forgetLocked(it)
-	}
 	lk.calls--
-	last := lk.calls == 0 && lk.retired
 	l.changed.Broadcast()
-	l.mu.Unlock()
-	abort()
-	if left := unseen - time.Since(since); unseenCall && left > 0 {
+	it.abort()
+	if v.again && !it.told && !l.ending {
+		it.link = nil
+		l.lineUp(it)
+		return
+	}
+	left := unseen - time.Since(it.cancelled)
+	if !it.cancelled.IsZero() && !it.answered && !l.ending && left > 0 {
 		l.o.Servers.Lingering(left)
 	}
-	if !again {
-		if !settled {
-			l.fail(it, v.code, v.text)
-		}
-		l.done(it)
+	if !it.told && !l.ending {
+		l.fail(it, v.code, v.text)
 	}
-	ended()
-	if last {
-		lk.close(context.Background())
+	if it.told {
+		l.forget(it)
 	}
+	l.done(it)
 }
 
 // notification passes on what the client only says. It starts no server: the
@@ -220,19 +189,13 @@ func (l *Session) notification(ctx context.Context, it *item, ready bool) {
 		return
 	}
 	initialized := it.Method == "notifications/initialized"
-	l.mu.Lock()
 	if it.Method == "notifications/roots/list_changed" {
 		l.askRoots = l.o.Root != nil
 	}
 	if initialized {
 		l.state.initialized = bytes.Clone(it.line)
 	}
-	lk := l.link
-	l.mu.Unlock()
-	if lk == nil {
-		return
-	}
-	if l.pass(ctx, lk, it) && initialized {
+	if lk := l.link; lk != nil && l.pass(ctx, lk, it) && initialized {
 		lk.session.Listen()
 	}
 }
@@ -244,7 +207,7 @@ func (l *Session) pass(ctx context.Context, lk *link, it *item) bool {
 	}
 	var err error
 	_, done := lk.session.Begin(ctx, it.line, l.receiver(lk), func(e error) { err = e })
-	if !await(ctx, done, sideLimit) {
+	if !l.await(ctx, done, sideLimit) {
 		return true // it has been written, and the server is slow
 	}
 	if err == nil {

@@ -20,13 +20,11 @@ const rootsTime = 5 * time.Second
 // the project that they name, or none. It asks again only after they have changed or that
 // project could not be activated, which is the error, and never after the client has
 // activated a project by itself.
-func (l *Session) findProject(ctx context.Context, it *item) error {
-	l.mu.Lock()
+func (l *Session) findProject(ctx context.Context, it *item) (err error) {
 	client, _ := readMembers(wire.Split(l.state.initialize).Params)
 	ask := l.askRoots && !l.hasActivated && isGiven(client.Capabilities.Roots)
 	l.askRoots = false
 	if !ask {
-		l.mu.Unlock()
 		return nil
 	}
 	l.project = "" // until they name another one
@@ -34,43 +32,32 @@ func (l *Session) findProject(ctx context.Context, it *item) error {
 	id := fmt.Sprint(rootsID, l.rootsAsked)
 	roots := make(chan []byte, 1)
 	l.asked[id] = question{roots: roots}
-	l.mu.Unlock()
 	line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%q,"method":"roots/list"}`, id)
 	l.accept(it)
 	if !l.write(func() error { return l.o.Out.Deliver(it.seq, false, line) }) {
 		return nil
 	}
-	timer := time.NewTimer(rootsTime)
-	defer timer.Stop()
-	var addresses []string
-	select {
-	case result := <-roots:
-		answer, ok := readMembers(result)
-		if !ok {
-			return nil
+	var project string
+	l.outside(func() {
+		select {
+		case result := <-roots:
+			var addresses []string
+			answer, ok := readMembers(result)
+			for _, root := range answer.Roots {
+				addresses = append(addresses, root.URI)
+			}
+			if ok {
+				project = l.o.Root(ctx, addresses)
+			}
+		case <-time.After(rootsTime):
+			l.o.Log.Debug("A client does not tell its roots")
+		case <-ctx.Done():
 		}
-		for _, root := range answer.Roots {
-			addresses = append(addresses, root.URI)
-		}
-	case <-timer.C:
-		l.o.Log.Debug("A client does not tell its roots")
-		return nil
-	case <-ctx.Done():
-		return nil
-	}
-	project := l.o.Root(ctx, addresses)
+	})
 	if project == "" {
 		return nil
 	}
-	root, _, err := l.move(ctx, project)
-	if err != nil {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.askRoots = true
-		return err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.project = root
-	return nil
+	l.project, _, err = l.move(ctx, project)
+	l.askRoots = l.askRoots || err != nil
+	return err
 }

@@ -22,9 +22,11 @@
 // before more of it is read: a client that does not read holds up its own
 // requests and nothing else.
 //
-// Session.mu guards the state and is never held while something is written or a
-// method of Servers is called. Session.out serialises what is written; it may be
-// held when mu is taken, never the other way round.
+// One of these goroutines at a time has the session's turn, Session.mu, and with it all
+// of its state. It lets others have the turn where it waits, writes to the client or calls
+// what may take long (await, write, outside), and nowhere else: what was read of the state
+// before that may not hold after it. Who wants to write waits for Session.out without
+// the turn, so that the turn may be taken while out is held.
 package proxy
 
 import (
@@ -143,10 +145,9 @@ type Session struct {
 	out    sync.Mutex // held while something is written
 	broken bool       // of out: the client has gone
 
-	mu      sync.Mutex
+	mu      sync.Mutex // the turn; all that follows is for who has it
 	changed *sync.Cond // of mu; any of the following
-	queue   []*item    // what waits for the server, in the order of the client
-	urgent  []*item    // what overtakes: cancellations and answers of the client
+	queue   []*item    // what waits for the server: what overtakes, and the rest in the order of the client
 	current *item      // what the pump works on
 	pending map[string]*item
 	held    int                 // bytes of all items that are not done
@@ -159,7 +160,6 @@ type Session struct {
 	state state
 	// listed tells apart the tools that the client knows.
 	listed [sha256.Size]byte
-	moving *item // the last activation of a project that was passed on; see activate
 
 	project string // that the client knows that it has, "" for none
 	// hasActivated says that it has tried to change that, askRoots that its roots may
@@ -225,11 +225,14 @@ func (l *Session) Serve(ctx context.Context) error {
 	case <-ctx.Done():
 	case <-l.over.Done():
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ending = true
+	l.changed.Broadcast()
 	if err := ctx.Err(); err != nil {
-		l.detach()
+		l.close(ctx, l.link) // which has ended, so that the server is told nothing
 		return err
 	}
-	l.stop()
 	endPump()
 	l.sayGoodbye(ctx, pumped)
 	return nil
@@ -244,7 +247,7 @@ func (l *Session) Finish() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.finishing = true
-	l.checkDrainedLocked()
+	l.checkDrained()
 }
 
 // Park closes the MCP session, because the server is about to be ended. The
@@ -252,88 +255,80 @@ func (l *Session) Finish() {
 // does nothing, while something is in flight. It takes 2 s at most.
 func (l *Session) Park() bool {
 	l.mu.Lock()
-	if l.ending || l.current != nil || len(l.queue) > 0 || len(l.urgent) > 0 || l.open > 0 || len(l.pending) > 0 {
-		l.mu.Unlock()
+	defer l.mu.Unlock()
+	if l.ending || l.isBusy() || len(l.pending) > 0 {
 		return false
 	}
-	l.leaveAndUnlock()
+	l.leave()
 	return true
 }
 
-// write writes to the client; an error of it ends the session. It is false when the
-// client has gone.
-func (l *Session) write(what func() error) bool {
-	l.out.Lock()
-	defer l.out.Unlock()
-	if l.broken {
-		return false
-	}
-	if err := what(); err != nil {
-		l.o.Log.Debug("A client has gone", "error", err)
-		l.broken = true
-		l.Gone()
-	}
-	return !l.broken
+// isBusy reports whether something waits, is worked on or has no answer.
+func (l *Session) isBusy() bool { return l.current != nil || len(l.queue) > 0 || l.open > 0 }
+
+// outside lets go of the turn for what takes long.
+func (l *Session) outside(takesLong func()) {
+	l.mu.Unlock()
+	defer l.mu.Lock()
+	takesLong()
 }
 
-// checkDrainedLocked ends Serve when Finish was called and nothing is left to do.
-func (l *Session) checkDrainedLocked() {
-	if l.finishing && l.current == nil && len(l.queue) == 0 && len(l.urgent) == 0 && l.open == 0 {
+// await is await outside of the turn.
+func (l *Session) await(ctx context.Context, done <-chan struct{}, d time.Duration) (isDone bool) {
+	l.outside(func() { isDone = await(ctx, done, d) })
+	return isDone
+}
+
+// write writes to the client, outside of the turn; an error of it ends the session. It is
+// false when the client has gone.
+func (l *Session) write(what func() error) (isWritten bool) {
+	l.outside(func() {
+		l.out.Lock()
+		defer l.out.Unlock()
+		if l.broken {
+			return
+		}
+		if err := what(); err != nil {
+			l.o.Log.Debug("A client has gone", "error", err)
+			l.broken = true
+			l.Gone()
+		}
+		isWritten = !l.broken
+	})
+	return isWritten
+}
+
+// checkDrained ends Serve when Finish was called and nothing is left to do.
+func (l *Session) checkDrained() {
+	if l.finishing && !l.isBusy() {
 		l.setOver()
 	}
-}
-
-// stop makes the pump end, and Take return at once.
-func (l *Session) stop() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.ending = true
-	l.changed.Broadcast()
 }
 
 // sayGoodbye cancels what the server works on and ends the MCP session. Each step
 // has its own limit: a server or client that holds up one does not take away the
 // next.
 func (l *Session) sayGoodbye(ctx context.Context, pumped <-chan struct{}) {
-	await(ctx, pumped, goodbye)
-	l.mu.Lock()
-	lk := l.link
-	var running []*item
-	for _, it := range l.pending {
-		if it.link != nil && !it.answered {
-			running = append(running, it)
-		}
-	}
-	l.mu.Unlock()
+	l.await(ctx, pumped, goodbye)
 	telling, cancel := context.WithTimeout(ctx, goodbye)
 	defer cancel()
+	lk, isWorking := l.link, false
 	var told []<-chan struct{}
-	for _, it := range running {
-		if it.cancelled.IsZero() && it.link == lk && lk != nil {
+	for _, it := range l.pending {
+		if it.link == nil || it.answered {
+			continue
+		}
+		isWorking = true
+		if it.cancelled.IsZero() && it.link == lk {
 			taken, _ := lk.session.Begin(telling, cancellation(it.ID, "the client has gone"), nil, nil)
 			told = append(told, taken)
 		}
 	}
 	for _, taken := range told {
-		await(telling, taken, goodbye)
+		l.await(telling, taken, goodbye)
 	}
-	if len(running) > 0 {
+	if isWorking {
 		l.o.Servers.Lingering(unseen)
 	}
-	if lk != nil {
-		lk.close(ctx)
-	}
-}
-
-// detach ends this process's part, and leaves the MCP session to the next one.
-func (l *Session) detach() {
-	l.stop()
-	l.mu.Lock()
-	lk := l.link
-	l.mu.Unlock()
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel() // the server is told nothing
-	if lk != nil {
-		lk.close(ctx)
-	}
+	l.close(ctx, lk)
 }

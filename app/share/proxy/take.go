@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -18,16 +19,15 @@ type item struct {
 	key  string // of its id; see idKey
 
 	// activates says that it may change the project of the client, see Session.activate:
-	// from when it is begun, guarded by Session.mu, its fate leaves the client one project
-	// or none. target is the one whose server it was passed on to.
+	// from when it is begun its fate leaves the client one project or none. target is the
+	// one whose server it was passed on to.
 	activates, begun bool
 	target, leaves   string
 
 	accepted bool // guarded by Session.out
 
-	// guarded by Session.mu, as line and Params once it was taken
 	size      int   // that Session.held has of it
-	link      *link // that it was, or is to be, sent on; nil while a request waits for its turn, or for a server
+	link      *link // that it was, or is to be, sent on; nil while it waits for the server behind what is before it
 	tries     int
 	told      bool // its fate has been told, or is being told
 	cancelled time.Time
@@ -35,7 +35,6 @@ type item struct {
 	progress  float64     // that Session.Progress has shown
 	overdue   *time.Timer // accepts a request that waits for long, or aborts one that was cancelled long ago
 	abort     func()      // ends its call; nil before it was sent
-	ended     func()      // of Servers.Began; nil before it needed the server
 }
 
 // overdueAfter is how long a request waits for the server before it is accepted
@@ -48,6 +47,8 @@ const overdueAfter = 20 * time.Second
 // while too much waits.
 func (l *Session) Take(seq uint64, line []byte) {
 	it := &item{Message: wire.Split(line), seq: seq, line: line}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	switch {
 	case it.Kind == wire.Garbage && json.Valid(line):
 		l.answerHere(it, wire.ErrorLine(nil, wire.CodeInvalid, "this is no request, notification or answer of JSON-RPC 2.0"))
@@ -66,7 +67,7 @@ func (l *Session) Take(seq uint64, line []byte) {
 	case it.Method == "notifications/cancelled":
 		l.takeCancellation(it)
 	default:
-		l.enqueue(it, false)
+		l.enqueue(it)
 	}
 }
 
@@ -81,10 +82,10 @@ func undiscovered(id []byte) []byte {
 func (l *Session) TakeLong(seq uint64, head []byte) {
 	id := wire.Split(head).ID // unless it stands behind the beginning
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	if !json.Valid(id) || l.pending[idKey(id)] != nil { // the client would take it for the answer to the other one
 		id = nil
 	}
-	l.mu.Unlock()
 	text := fmt.Sprintf("this message is longer than the limit of %d MiB, and was not passed on", wire.MaxLine>>20)
 	l.answerHere(&item{seq: seq}, wire.ErrorLine(id, wire.CodeInvalid, text))
 }
@@ -102,27 +103,22 @@ func (l *Session) answerHere(it *item, answer []byte) {
 func (l *Session) takeRequest(it *item) {
 	it.key = idKey(it.ID)
 	it.activates = l.o.Plan != nil && activates(it.Message)
-	l.mu.Lock()
-	twice := l.pending[it.key] != nil
-	if !twice && !l.ending {
-		l.pending[it.key] = it
-		l.open++
-	}
-	l.mu.Unlock()
-	if twice {
+	if l.pending[it.key] != nil {
 		l.answerHere(it, wire.ErrorLine(it.ID, wire.CodeInvalid, "a request with this id is in flight"))
 		return
 	}
-	l.enqueue(it, false)
+	if !l.ending {
+		l.pending[it.key] = it
+		l.open++
+	}
+	l.enqueue(it)
 }
 
 // takeResponse passes on the client's answer to who has asked it.
 func (l *Session) takeResponse(it *item) {
 	key := idKey(it.ID)
-	l.mu.Lock()
 	asked := l.asked[key]
 	delete(l.asked, key)
-	l.mu.Unlock()
 	switch {
 	case asked.roots != nil:
 		asked.roots <- it.Result
@@ -135,10 +131,8 @@ func (l *Session) takeResponse(it *item) {
 // takeCancellation settles a request. Its server hears of it if it was sent; it keeps the
 // id until the server lets go of it then: Serena runs it to its end.
 func (l *Session) takeCancellation(it *item) {
-	l.mu.Lock()
 	r := l.pending[cancelledKey(it.Params)]
 	if r == nil || r.told {
-		l.mu.Unlock()
 		l.overtake(it, nil)
 		return
 	}
@@ -148,7 +142,7 @@ func (l *Session) takeCancellation(it *item) {
 		r.overdue.Stop()
 		r.overdue = time.AfterFunc(unseen, r.abort)
 	}
-	l.settleAndUnlock(r, func() error { return l.o.Out.Settle(r.seq) })
+	l.settle(r, func() error { return l.o.Out.Settle(r.seq) })
 	l.overtake(it, lk)
 }
 
@@ -160,16 +154,14 @@ func (l *Session) overtake(it *item, lk *link) {
 		return
 	}
 	it.link = lk
-	l.enqueue(it, true)
+	l.enqueue(it)
 }
 
 // enqueue hands a line to the pump, and waits while too much is held.
-func (l *Session) enqueue(it *item, overtakes bool) {
+func (l *Session) enqueue(it *item) {
 	it.size = len(it.line) + perLine
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	limit := l.o.Limits.Held
-	if overtakes {
+	if it.link != nil { // it overtakes
 		limit *= 2
 	}
 	for l.held > 0 && l.held+it.size > limit && !l.ending {
@@ -179,21 +171,25 @@ func (l *Session) enqueue(it *item, overtakes bool) {
 		return
 	}
 	l.held += it.size
-	if overtakes {
-		l.urgent = append(l.urgent, it)
-	} else {
-		l.queue = append(l.queue, it)
-	}
 	if it.Kind == wire.Request {
 		it.overdue = time.AfterFunc(overdueAfter, func() { l.acceptOverdue(it) })
 	}
+	l.lineUp(it)
+}
+
+// lineUp gives a line its place in the queue: in the order of the client, but behind
+// those alone that overtake if it does so.
+func (l *Session) lineUp(it *item) {
+	at := len(l.queue)
+	for at > 0 && l.queue[at-1].link == nil && (it.link != nil || l.queue[at-1].seq > it.seq) {
+		at--
+	}
+	l.queue = slices.Insert(l.queue, at, it)
 	l.changed.Broadcast()
 }
 
 // done lets go of what enqueue counted.
 func (l *Session) done(it *item) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if it.overdue != nil {
 		it.overdue.Stop()
 	}
@@ -205,9 +201,8 @@ func (l *Session) done(it *item) {
 // acceptOverdue accepts a request that has waited for long.
 func (l *Session) acceptOverdue(it *item) {
 	l.mu.Lock()
-	over := it.told || l.ending
-	l.mu.Unlock()
-	if !over {
+	defer l.mu.Unlock()
+	if !it.told && !l.ending {
 		l.accept(it)
 	}
 }
@@ -231,15 +226,12 @@ func (l *Session) accept(it *item) bool {
 
 // tell answers a request, unless its fate was told before.
 func (l *Session) tell(it *item, line []byte) {
-	l.mu.Lock()
-	l.settleAndUnlock(it, func() error { return l.o.Out.Deliver(it.seq, true, line) })
+	l.settle(it, func() error { return l.o.Out.Deliver(it.seq, true, line) })
 }
 
-// settleAndUnlock tells the fate of a request, unless it was told before. The caller
-// holds mu, which is given up.
-func (l *Session) settleAndUnlock(it *item, tell func() error) {
+// settle tells the fate of a request, unless it was told before.
+func (l *Session) settle(it *item, tell func() error) {
 	if it.told {
-		l.mu.Unlock()
 		return
 	}
 	it.told = true
@@ -247,10 +239,9 @@ func (l *Session) settleAndUnlock(it *item, tell func() error) {
 		l.project = it.leaves
 	}
 	if it.cancelled.IsZero() {
-		l.forgetLocked(it)
+		l.forget(it)
 	}
 	l.changed.Broadcast() // there is room for another one
-	l.mu.Unlock()
 	l.accept(it)
 	l.write(func() error {
 		if err := tell(); err != nil || !it.activates {
@@ -258,11 +249,8 @@ func (l *Session) settleAndUnlock(it *item, tell func() error) {
 		}
 		return l.o.Out.Moved(l.knownProject())
 	})
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.open--
-	l.checkDrainedLocked()
-	l.changed.Broadcast()
+	l.checkDrained()
 }
 
 // fail answers a request with an error.
@@ -270,8 +258,8 @@ func (l *Session) fail(it *item, code int, text string) {
 	l.tell(it, wire.ErrorLine(it.ID, code, text))
 }
 
-// forgetLocked makes the id of a request free again.
-func (l *Session) forgetLocked(it *item) {
+// forget makes the id of a request free again.
+func (l *Session) forget(it *item) {
 	if l.pending[it.key] == it {
 		delete(l.pending, it.key)
 	}
