@@ -87,14 +87,14 @@ func (o *outlet) Accept(seq uint64) error { return o.write(wire.Accept, seq, nil
 // Deliver is part of Outlet. Of several lines for one request the shim
 // prints all: only the answer has its number.
 func (o *outlet) Deliver(seq uint64, answer bool, line []byte) error {
-	if !answer {
-		seq = 0
+	switch {
+	case !answer:
+		return o.write(wire.Deliver, 0, line)
+	case line == nil:
+		return o.write(wire.Settle, seq, nil)
 	}
 	return o.write(wire.Deliver, seq, line)
 }
-
-// Settle is part of Outlet.
-func (o *outlet) Settle(seq uint64) error { return o.write(wire.Settle, seq, nil) }
 
 // Moved is part of Outlet.
 func (o *outlet) Moved(project string) error { return o.write(wire.Moved, 0, []byte(project)) }

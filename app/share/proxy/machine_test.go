@@ -66,14 +66,11 @@ func (p *leasing) Accept(seq uint64) error {
 	return nil
 }
 
-func (p *leasing) Deliver(seq uint64, answer bool, line []byte) error {
-	return p.fate(seq, answer, string(line))
-}
-
-func (p *leasing) Settle(seq uint64) error { return p.fate(seq, true, "settled") }
-
-func (p *leasing) fate(seq uint64, answer bool, line string) error {
-	s := p.shim
+func (p *leasing) Deliver(seq uint64, answer bool, text []byte) error {
+	s, line := p.shim, string(text)
+	if text == nil {
+		line = "settled"
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p.lost {

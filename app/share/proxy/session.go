@@ -49,10 +49,9 @@ type Outlet interface {
 	// Accept says that the line is about to be worked on.
 	Accept(seq uint64) error
 	// Deliver is a line for the client; seq is that of the request that it belongs
-	// to, 0 for none, and answer says that it is the answer to it.
+	// to, 0 for none, and answer says that it is the answer to it, which is nil when
+	// nothing answers the request any more.
 	Deliver(seq uint64, answer bool, line []byte) error
-	// Settle says that nothing answers the request any more.
-	Settle(seq uint64) error
 	// Moved says which project the client has from now on, "" when it is not certain that
 	// it has any: whoever goes on with the conversation later has to know.
 	Moved(project string) error

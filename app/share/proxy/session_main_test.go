@@ -59,6 +59,9 @@ func (o *fakeWriter) Accept(seq uint64) error {
 }
 
 func (o *fakeWriter) Deliver(seq uint64, answer bool, line []byte) error {
+	if answer && line == nil {
+		return o.settle(seq)
+	}
 	o.mu.Lock()
 	block := o.block
 	if block != nil {
@@ -84,7 +87,7 @@ func (o *fakeWriter) Deliver(seq uint64, answer bool, line []byte) error {
 	return o.refuses
 }
 
-func (o *fakeWriter) Settle(seq uint64) error {
+func (o *fakeWriter) settle(seq uint64) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.init()

@@ -142,7 +142,7 @@ func (l *Session) takeCancellation(it *item) {
 		r.overdue.Stop()
 		r.overdue = time.AfterFunc(unseen, r.abort)
 	}
-	l.settle(r, func() error { return l.o.Out.Settle(r.seq) })
+	l.tell(r, nil)
 	l.overtake(it, lk)
 }
 
@@ -224,13 +224,9 @@ func (l *Session) accept(it *item) bool {
 	})
 }
 
-// tell answers a request, unless its fate was told before.
-func (l *Session) tell(it *item, line []byte) {
-	l.settle(it, func() error { return l.o.Out.Deliver(it.seq, true, line) })
-}
-
-// settle tells the fate of a request, unless it was told before.
-func (l *Session) settle(it *item, tell func() error) {
+// tell tells the fate of a request, unless it was told before: its answer, nil when
+// nothing answers it any more.
+func (l *Session) tell(it *item, answer []byte) {
 	if it.told {
 		return
 	}
@@ -244,7 +240,7 @@ func (l *Session) settle(it *item, tell func() error) {
 	l.changed.Broadcast() // there is room for another one
 	l.accept(it)
 	l.write(func() error {
-		if err := tell(); err != nil || !it.activates {
+		if err := l.o.Out.Deliver(it.seq, true, answer); err != nil || !it.activates {
 			return err
 		}
 		return l.o.Out.Moved(l.knownProject())

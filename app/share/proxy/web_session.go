@@ -116,7 +116,7 @@ func (s *webSession) Deliver(seq uint64, answer bool, line []byte) error {
 	}
 	s.mu.Unlock()
 	taken := false
-	if r != nil && (answer || !r.json) {
+	if r != nil && line != nil && (answer || !r.json) {
 		select {
 		case r.lines <- message{line, answer}:
 			taken = true
@@ -183,18 +183,6 @@ func (s *webSession) sendWaiting(r *reply) error {
 			return err
 		}
 	}
-}
-
-// Settle is part of Outlet.
-func (s *webSession) Settle(seq uint64) error {
-	s.mu.Lock()
-	r := s.replies[seq]
-	delete(s.replies, seq)
-	s.mu.Unlock()
-	if r != nil {
-		close(r.lines)
-	}
-	return nil
 }
 
 // Moved is part of Outlet: over HTTP nobody goes on with a conversation.
