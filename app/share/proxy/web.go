@@ -31,9 +31,9 @@ type WebOptions struct {
 type Web struct {
 	options WebOptions
 
+	working  sync.WaitGroup // what Serve has begun
 	mu       sync.Mutex
 	serving  context.Context // of Serve, nil before and after
-	working  *sync.WaitGroup // of that Serve
 	sessions map[string]*webSession
 }
 
@@ -52,16 +52,15 @@ func NewWeb(o WebOptions) *Web {
 // again after it returned. Sessions end with it: clients begin new ones, as the
 // protocol has it.
 func (w *Web) Serve(ctx context.Context) error {
-	var working sync.WaitGroup
-	set := func(serving context.Context, working *sync.WaitGroup) {
+	set := func(serving context.Context) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.serving, w.working = serving, working
+		w.serving = serving
 	}
-	set(ctx, &working)
+	set(ctx)
 	<-ctx.Done()
-	set(nil, nil)
-	working.Wait()
+	set(nil)
+	w.working.Wait()
 	return ctx.Err()
 }
 

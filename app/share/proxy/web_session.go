@@ -32,10 +32,8 @@ type webSession struct {
 	ended   chan struct{} // closed when its session has ended
 	begin   uint64        // number of its initialize, until that was answered; of Deliver alone
 
-	taking sync.Mutex // held while a line is given to the session
-	seq    uint64     // of the last one; guarded by taking
-
 	mu       sync.Mutex
+	seq      uint64            // of the last line
 	replies  map[uint64]*reply // requests that wait, by their number
 	stream   *reply            // the GET stream, nil when there is none
 	waiting  [][]byte          // for the GET stream
@@ -46,16 +44,15 @@ type webSession struct {
 
 // take gives a line to the session. reply gets what answers it; nil for none.
 func (s *webSession) take(line []byte, r *reply) {
-	s.taking.Lock()
-	defer s.taking.Unlock()
+	s.mu.Lock()
 	s.seq++
+	seq := s.seq
 	if r != nil {
-		s.mu.Lock()
-		r.seq = s.seq
-		s.replies[r.seq] = r
-		s.mu.Unlock()
+		r.seq = seq
+		s.replies[seq] = r
 	}
-	s.session.Take(s.seq, line)
+	s.mu.Unlock()
+	s.session.Take(seq, line)
 }
 
 // using keeps the session until the function that it returns is called.
