@@ -48,7 +48,7 @@ func openOurs(ctx context.Context, o Options) (*Server, error) {
 	case err != nil:
 		return nil, err
 	case s == nil:
-		return nil, fmt.Errorf("it refused initialize: %s", cmp.Or(errorMessage(answer), "it does not say why"))
+		return nil, fmt.Errorf("it refused initialize: %s", cmp.Or(ErrorMessage(answer), "it does not say why"))
 	case s.version == "":
 		s.Close(ctx)
 		return nil, errors.New("its answer to initialize names no version of the protocol")

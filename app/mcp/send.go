@@ -113,7 +113,7 @@ func (s *Server) refusal(answer *http.Response, length int) error {
 	if answer.StatusCode == http.StatusNotFound && s.id != "" {
 		return ErrUnknown
 	}
-	refused := &Refused{answer.StatusCode, cmp.Or(errorMessage(text), strings.TrimSpace(string(text)))}
+	refused := &Refused{answer.StatusCode, cmp.Or(ErrorMessage(text), strings.TrimSpace(string(text)))}
 	switch {
 	case answer.StatusCode == http.StatusRequestEntityTooLarge:
 		refused.Text = fmt.Sprintf("the message has %d bytes, and the server does not take as much (Serena takes %d)", length, 4<<20)
@@ -123,8 +123,9 @@ func (s *Server) refusal(answer *http.Response, length int) error {
 	return refused
 }
 
-// errorMessage is the message of an answer with an error of JSON-RPC, "" when it is none.
-func errorMessage(answer []byte) string {
+// ErrorMessage is the message of an answer with an error of JSON-RPC, "" when it is none
+// or has none.
+func ErrorMessage(answer []byte) string {
 	var told struct{ Message string }
 	if json.Unmarshal(wire.Split(answer).Error, &told) != nil {
 		return ""

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 
 	"lamplighter/app/mcp"
 	"lamplighter/app/share"
-	"lamplighter/app/share/wire"
 )
 
 // link is the MCP session of a session with one run of the server.
@@ -182,7 +182,7 @@ func (l *Session) reopen(ctx context.Context) (*link, error) {
 		return nil, err
 	}
 	if lk == nil {
-		return nil, fmt.Errorf("the server refused the client's initialize when it was repeated: %s", errorMessage(wire.Split(answer).Error))
+		return nil, fmt.Errorf("the server refused the client's initialize when it was repeated: %s", cmp.Or(mcp.ErrorMessage(answer), "it does not say why"))
 	}
 	if len(l.state.initialized) > 0 {
 		taken, _ := lk.session.Begin(ctx, l.state.initialized, l.receiver(lk), nil)

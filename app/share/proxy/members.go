@@ -14,8 +14,7 @@ type members struct {
 	NextCursor *string         // of a result that is one of several pages
 	Tools      []struct{ Name string }
 	Roots      []struct{ URI string }
-	IsError    bool   // of a tools/call
-	Message    string // of an error
+	IsError    bool // of a tools/call
 
 	Meta struct{ ProgressToken json.RawMessage } `json:"_meta"`
 }

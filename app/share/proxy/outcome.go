@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -59,10 +58,4 @@ func openingText(err error) string {
 		return fmt.Sprintf("the server runs and does not answer: %v", err)
 	}
 	return err.Error()
-}
-
-// errorMessage is the message of an error of JSON-RPC.
-func errorMessage(rpcError []byte) string {
-	said, _ := readMembers(rpcError)
-	return cmp.Or(said.Message, "it does not say why")
 }
