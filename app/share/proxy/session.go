@@ -59,7 +59,7 @@ type Outlet interface {
 
 // Servers is the server behind the session, and what is known of it by all that
 // share it. Its methods may be called from any goroutine; none of them but
-// Acquire blocks.
+// Acquire and Cached blocks, and none calls the session.
 type Servers interface {
 	// Acquire returns the running server, after it has started or woken it. It is
 	// called between Began and Ended. Its error is a sentence for the user.
