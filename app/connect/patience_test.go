@@ -36,7 +36,7 @@ func TestPending(t *testing.T) {
 		others <- second
 		second.frame(wire.Welcome, 0, "S")
 		synctest.Wait()
-		if lines, _ := second.sent(); !slices.Equal(lines, []uint64{1, 3}) {
+		if lines := second.sent(); !slices.Equal(lines, []uint64{1, 3}) {
 			t.Errorf("it sent %v", lines)
 		}
 		// What was accepted may take as long as it takes.
@@ -130,9 +130,6 @@ func TestSuspendedLater(t *testing.T) {
 		}
 		i.in.Close()
 		synctest.Wait()
-		if _, end := third.sent(); !end {
-			t.Error("it did not say that the client has ended")
-		}
 		i.leave(third)
 		if status := <-i.status; status != 0 {
 			t.Errorf("exit status %d", status)
@@ -155,7 +152,7 @@ func TestMuchWaits(t *testing.T) {
 		}()
 		synctest.Wait()
 		time.Sleep(30 * time.Second)
-		lines, _ := first.sent()
+		lines := first.sent()
 		if len(lines) == 0 || len(lines) > 20 {
 			t.Fatalf("%d lines wait", len(lines))
 		}
@@ -164,7 +161,7 @@ func TestMuchWaits(t *testing.T) {
 			synctest.Wait()
 		}
 		<-done
-		if lines, _ := first.sent(); len(lines) != 100 {
+		if lines := first.sent(); len(lines) != 100 {
 			t.Errorf("%d lines were sent", len(lines))
 		}
 		i.leave(first)
@@ -217,9 +214,6 @@ func TestFinish(t *testing.T) {
 		began := time.Now()
 		i.in.Close()
 		synctest.Wait()
-		if _, end := first.sent(); !end {
-			t.Error("it did not say that the client has ended")
-		}
 		time.Sleep(30 * time.Second)
 		first.frame(wire.Deliver, 2, result(2))
 		if status := <-i.status; status != 0 || time.Since(began) > 40*time.Second {
@@ -303,7 +297,7 @@ func TestSilent(t *testing.T) {
 		second.frame(wire.Accept, 6, "")
 		second.frame(wire.Deliver, 6, result(6))
 		synctest.Wait()
-		if lines, _ := second.sent(); !slices.Equal(lines, []uint64{6}) {
+		if lines := second.sent(); !slices.Equal(lines, []uint64{6}) {
 			t.Errorf("it sent %v", lines)
 		}
 		if got := i.lines(); len(got) != 5 || string(wire.Split([]byte(got[3])).ID) != "5" || got[4] != result(6) {

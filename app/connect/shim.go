@@ -44,7 +44,6 @@ type shim struct {
 	book     book
 	link     link      // nil while there is none that is welcome
 	ended    bool      // the client sends nothing more
-	told     bool      // the background process knows that
 	refusing bool      // whatever comes is refused, because we end
 	watching bool      // watchPending goes on
 	lastWord time.Time // when the background process said something
@@ -210,7 +209,7 @@ func poke(c chan struct{}) {
 // connected begins to use a link that is welcome.
 func (s *shim) connected(l link) {
 	s.mu.Lock()
-	s.link, s.told = l, false
+	s.link = l
 	s.mu.Unlock()
 	s.send()
 }
@@ -250,10 +249,7 @@ func (s *shim) flush() {
 		l := s.link
 		var frame []byte
 		if l != nil {
-			if frame = s.book.next(); frame == nil && s.ended && !s.told {
-				s.told = true
-				frame = wire.AppendHeader(nil, wire.Header{Type: wire.End})
-			}
+			frame = s.book.next()
 		}
 		s.flushing = frame != nil
 		s.mu.Unlock()

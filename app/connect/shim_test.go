@@ -46,7 +46,6 @@ func TestConversation(t *testing.T) {
 	c.wants(`{"error":{}}`)
 	apptest.Eventually(t, "the user is told", func() bool { return c.errs.String() == "lamplighter-connect: mind the gap \n" })
 	c.in.Close()
-	conn.want(wire.End, 0)
 	c.nothingMore(0)
 	conn.closed()
 }
@@ -66,7 +65,6 @@ func TestOpenAtTheEnd(t *testing.T) {
 	for id := 1; id <= 3; id++ {
 		conn.accept(uint64(id))
 	}
-	conn.want(wire.End, 0)
 	conn.send(wire.Settle, 2, "")
 	conn.send(wire.Deliver, 3, result(3))
 	c.wants(result(3))
@@ -271,7 +269,6 @@ func TestLargeLines(t *testing.T) {
 		c.write(request(2))
 		conn.accept(2)
 		c.in.Close()
-		conn.want(wire.End, 0)
 		conn.send(wire.Settle, 1, "")
 		conn.send(wire.Settle, 2, "")
 		c.nothingMore(0)
@@ -322,7 +319,6 @@ func TestManyLines(t *testing.T) {
 			conn.accept(uint64(id))
 			conn.send(wire.Deliver, uint64(id), result(id))
 		}
-		conn.want(wire.End, 0)
 	}, func() {
 		for id := 1; id <= n; id++ {
 			c.wants(result(id))

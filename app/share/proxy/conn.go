@@ -237,8 +237,6 @@ func (c *client) share(ctx, here context.Context, wish share.Request, plan share
 			l.Take(h.Seq, payload)
 		case wire.Long:
 			l.TakeLong(h.Seq, payload)
-		case wire.End:
-			l.Finish()
 		default:
 			return unexpected(h)
 		}
@@ -248,12 +246,9 @@ func (c *client) share(ctx, here context.Context, wish share.Request, plan share
 	if l.Serve(ctx) != nil {
 		return
 	}
-	// Who still listens has all answers.
-	_ = c.conn.SetWriteDeadline(time.Now().Add(time.Second))
 	if err := context.Cause(here); errors.Is(err, wire.ErrFrame) {
+		_ = c.conn.SetWriteDeadline(time.Now().Add(time.Second))
 		_ = c.out.bye(exitFailed, "lamplighter does not understand this lamplighter-connect; start the MCP server again: "+err.Error())
-	} else {
-		_ = c.out.bye(0, "")
 	}
 }
 

@@ -304,7 +304,7 @@ func TestEachRequestHasOneFate(t *testing.T) {
 			}
 			synctest.Wait()
 			check(t, w, s)
-			p.lease.Finish()
+			p.lease.Gone()
 			if err := <-p.ended; err != nil {
 				t.Error(err)
 			}

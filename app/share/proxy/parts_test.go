@@ -138,7 +138,8 @@ func FuzzTake(f *testing.F) {
 		ended := make(chan error, 1)
 		go func() { ended <- l.Serve(t.Context()) }()
 		l.Take(1, slices.Clone(line))
-		l.Finish()
+		apptest.Eventually(t, "it is done", l.Park)
+		l.Gone()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}

@@ -32,7 +32,6 @@ func (l *Session) pump(pumping, calls context.Context) {
 // next waits for the next line; nil at the end.
 func (l *Session) next() *item {
 	l.current = nil
-	l.checkDrained()
 	for !l.ending {
 		if len(l.queue) > 0 && l.mayGo(l.queue[0]) {
 			l.current, l.queue[0] = l.queue[0], nil

@@ -82,20 +82,6 @@ func TestGarbageIsNoEnd(t *testing.T) {
 	}
 }
 
-func TestFinish(t *testing.T) {
-	s := serve(t, newWorld(t), nil)
-	c := s.begin(t, "/a")
-	seq := c.line(callLine(1, "echo", `{"ms":50}`))
-	c.must(wire.End, 0, nil)
-	if f := c.answer(seq); !strings.Contains(f.text, `"id":1`) {
-		t.Errorf("got %v", f)
-	}
-	if last := c.ended(); last.Type != wire.Bye || last.text != "\x00" {
-		t.Errorf("the last frame is %v", last)
-	}
-	apptest.Eventually(t, "the client has gone", func() bool { return len(clientNames(s.broker, "/a")) == 0 })
-}
-
 func TestAlone(t *testing.T) {
 	s := serve(t, newWorld(t), nil)
 	c := s.connect(t)
@@ -214,7 +200,7 @@ func TestWhatNoShimSends(t *testing.T) {
 			"garbage":                 strings.Repeat("\xff\x00garbage", 1000),
 			"half a header":           "H\x00\x00",
 			"half a hello":            good[:len(good)/2],
-			"a hello that lies":       head(wire.Hello, 0, wire.MaxHello) + "1:4",
+			"a hello that lies":       head(wire.Hello, 0, wire.MaxHello) + "1:5",
 			"a hello too long":        head(wire.Hello, 0, 1<<31-1),
 			"an empty hello":          head(wire.Hello, 0, 0),
 			"no hello":                line(1, "{}"),
@@ -228,7 +214,7 @@ func TestWhatNoShimSends(t *testing.T) {
 			"frames of the other end": good + head(wire.Accept, 1, 0),
 			"no frame":                good + strings.Repeat("?", 100),
 			"an own one that talks":   hello(wire.Greeting{Dir: "/", Command: []string{"alone"}}) + line(1, "{}"),
-			"a server that is none":   hello(wire.Greeting{Dir: "/", Command: []string{"serena"}, Own: "x"}) + head(wire.Ran, 0, 0) + head(wire.End, 0, 0),
+			"a server that is none":   hello(wire.Greeting{Dir: "/", Command: []string{"serena"}, Own: "x"}) + head(wire.Ran, 0, 0) + head(wire.Bye, 0, 0),
 			"kept garbage":            hello(wire.Greeting{Dir: "/y", Command: []string{"serena"}, Initialize: []byte("{}garbage")}),
 		} {
 			t.Run(name, func(t *testing.T) {

@@ -150,7 +150,6 @@ type Session struct {
 	current *item      // what the pump works on
 	pending map[string]*item
 	held    int                 // bytes of all items that are not done
-	open    int                 // requests without an answer
 	sent    map[*item]bool      // requests that the server works on, also those whose fate was told
 	ending  bool                // Serve ends: nothing is sent or written any more
 	asked   map[string]question // of the client, by the keys of ids
@@ -166,9 +165,8 @@ type Session struct {
 	hasActivated, askRoots bool
 	rootsAsked             int
 
-	finishing bool            // Finish was called
-	over      context.Context // ends when the client has gone, or nothing is left to do after that
-	setOver   context.CancelFunc
+	over    context.Context // ends when the client has gone
+	setOver context.CancelFunc
 }
 
 // question is what a server has asked the client, or we, which roots it has.
@@ -204,10 +202,10 @@ func newSession(o SessionOptions, d dialer) *Session {
 	return l
 }
 
-// Serve works until the client has gone, or Finish is done. Then it cancels what
-// the server works on and ends the MCP session, within seconds, and returns nil. When ctx
-// ends it returns at once with its error, and cancels and ends nothing at the server: the
-// next process goes on with the conversation. It may be called once.
+// Serve works until the client has gone. Then it cancels what the server works on and
+// ends the MCP session, within seconds, and returns nil. When ctx ends it returns at
+// once with its error, and cancels and ends nothing at the server: the next process goes
+// on with the conversation. It may be called once.
 func (l *Session) Serve(ctx context.Context) error {
 	// Both end only after nothing is told any more: that calls end with us is no
 	// news for the client, whose shim tells it.
@@ -240,30 +238,18 @@ func (l *Session) Serve(ctx context.Context) error {
 // Gone says that the client has gone. It may be called more than once.
 func (l *Session) Gone() { l.setOver() }
 
-// Finish says that the client sends nothing more, but still reads: Serve ends when what
-// is open is answered. How long that may take is up to the shim, which then goes.
-func (l *Session) Finish() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.finishing = true
-	l.checkDrained()
-}
-
 // Park closes the MCP session, because the server is about to be ended. The
 // client does not notice: its next request opens another one. It refuses, and
 // does nothing, while something is in flight. It takes 2 s at most.
 func (l *Session) Park() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ending || l.isBusy() || len(l.pending) > 0 {
+	if l.ending || l.current != nil || len(l.queue) > 0 || len(l.pending) > 0 {
 		return false
 	}
 	l.leave()
 	return true
 }
-
-// isBusy reports whether something waits, is worked on or has no answer.
-func (l *Session) isBusy() bool { return l.current != nil || len(l.queue) > 0 || l.open > 0 }
 
 // outside lets go of the turn for what takes long.
 func (l *Session) outside(takesLong func()) {
@@ -295,13 +281,6 @@ func (l *Session) write(what func() error) (isWritten bool) {
 		isWritten = !l.broken
 	})
 	return isWritten
-}
-
-// checkDrained ends Serve when Finish was called and nothing is left to do.
-func (l *Session) checkDrained() {
-	if l.finishing && !l.isBusy() {
-		l.setOver()
-	}
 }
 
 // sayGoodbye cancels what the server works on and ends the MCP session. Each step

@@ -196,7 +196,7 @@ func (c *testClient) wait() error {
 func (c *testClient) inFlight() int {
 	c.Session.mu.Lock()
 	defer c.Session.mu.Unlock()
-	return c.open
+	return len(c.unanswered())
 }
 
 // put sends a line, and returns its number.

@@ -109,7 +109,6 @@ func (l *Session) takeRequest(it *item) {
 	}
 	if !l.ending {
 		l.pending[it.key] = it
-		l.open++
 	}
 	l.enqueue(it)
 }
@@ -245,8 +244,6 @@ func (l *Session) tell(it *item, answer []byte) {
 		}
 		return l.o.Out.Moved(l.knownProject())
 	})
-	l.open--
-	l.checkDrained()
 }
 
 // fail answers a request with an error.

@@ -56,12 +56,11 @@ func TestWhatWaitsForLongIsAcceptedAllTheSame(t *testing.T) {
 	})
 }
 
-func TestAClientThatGoesAfterFinish(t *testing.T) {
+func TestAClientThatGoesWhileItsRequestIsWorkedOn(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *upstream, g *fakeGroup, c *testClient) {
 		c.put(initializeLine)
 		seq := c.put(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 		synctest.Wait()
-		c.Finish()
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if c.fate(seq) != "" || len(c.ended) != 0 {

@@ -28,7 +28,7 @@ import (
 // Version is the version of the protocol. Both ends come with one
 // installation; a background process that meets another version says so and
 // the shim ends.
-const Version = 4
+const Version = 5
 
 // Type says what a frame is.
 type Type byte
@@ -38,7 +38,6 @@ const (
 	Hello Type = 'H' // the first one; see AppendHello
 	Line  Type = 'L' // a line of the client, without its end; numbered
 	Long  Type = 'O' // the first HeadLength bytes of a line that is longer than MaxLine; numbered
-	End   Type = 'E' // the client sends nothing more
 	Ran   Type = 'R' // after an own Welcome: the process that was started, PID-START as monitor.Identity, "" when it could not be
 )
 
@@ -55,7 +54,7 @@ const (
 )
 
 // types are all of them.
-const types = "HLOERGWADMSTX"
+const types = "HLORGWADMSTX"
 
 // WelcomeMode is the first byte of a Welcome.
 type WelcomeMode byte
@@ -118,7 +117,7 @@ func ParseHeader(b []byte) (Header, error) {
 	switch h.Type {
 	case Hello, Line, Deliver:
 		limit = MaxLine
-	case End, Accept, Settle, Heard:
+	case Accept, Settle, Heard:
 		limit = 0
 	}
 	isNumbered := h.Type == Line || h.Type == Long || h.Type == Accept || h.Type == Settle // always about a line of the client

@@ -12,7 +12,7 @@ import (
 
 func TestHeaders(t *testing.T) {
 	for _, h := range []Header{
-		{Hello, 0, MaxHello}, {Line, 1, MaxLine}, {Long, 1 << 63, HeadLength}, {End, 0, 0}, {Ran, 0, 64}, {Welcome, 0, 1 << 20},
+		{Hello, 0, MaxHello}, {Line, 1, MaxLine}, {Long, 1 << 63, HeadLength}, {Ran, 0, 64}, {Welcome, 0, 1 << 20},
 		{Accept, 0xfedcba9876543210, 0}, {Deliver, 0, 7}, {Settle, 3, 0}, {Say, 0, 1}, {Bye, 0, 1}, {Heard, 0, 0},
 	} {
 		text := AppendHeader([]byte("x"), h)
@@ -27,7 +27,6 @@ func TestHeaders(t *testing.T) {
 		"short":            make([]byte, HeaderLength-1),
 		"unknown":          AppendHeader(nil, Header{'?', 1, 0}),
 		"too long":         AppendHeader(nil, Header{Line, 1, MaxLine + 1}),
-		"end with more":    AppendHeader(nil, Header{End, 0, 1}),
 		"a long sentence":  AppendHeader(nil, Header{Say, 0, maxShort + 1}),
 		"no number":        AppendHeader(nil, Header{Line, 0, 1}),
 		"accepts nothing":  AppendHeader(nil, Header{Accept, 0, 0}),
@@ -55,7 +54,7 @@ func TestHello(t *testing.T) {
 			t.Errorf("%+v: %d, %+v, %v", want, version, got, err)
 		}
 	}
-	for _, text := range []string{"", "x", ":", "1:", "1:x", "1:0", "2:4", "1:4x", "1:4\x00", "1:4\x00Vx\x00", "1:42"} {
+	for _, text := range []string{"", "x", ":", "1:", "1:x", "1:0", "2:4", "1:5x", "1:5\x00", "1:5\x00Vx\x00", "1:52"} {
 		if _, g, err := ParseHello([]byte(text)); !errors.Is(err, ErrFrame) {
 			t.Errorf("%q: %+v, %v", text, g, err)
 		}
