@@ -285,7 +285,8 @@ function Dialog({ one }) {
   };
   const closed = () => {
     dialogs.value = dialogs.value.filter((other) => other !== one);
-    (one.before?.isConnected ? one.before : document.getElementById('main'))?.focus({ preventScroll: true });
+    const has = document.activeElement; // by now the user may have put the focus elsewhere
+    if (!has || has === document.body || node.current?.contains(has)) (one.before?.isConnected ? one.before : document.getElementById('main'))?.focus({ preventScroll: true });
     one.resolve(one.result);
   };
   const beyond = (event) => {
