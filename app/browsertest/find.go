@@ -253,6 +253,17 @@ func (p *Page) pressWith(t testing.TB, key string, modifiers ...chromedp.Modifie
 func (p *Page) Fill(t testing.TB, field Thing, words string) {
 	t.Helper()
 	p.Click(t, field)
+	p.await(t, field.String()+" has the focus", func() bool {
+		var has bool
+		found, err := p.find(field)
+		if err == nil && len(found) > 0 {
+			err = p.on(found[0], &has, "function () { return String(this === document.activeElement) }")
+		}
+		if !has { // what was there has moved in the moment of the click
+			p.Click(t, field)
+		}
+		return err == nil && has
+	}, func() string { return "it is on " + p.Focused(t) })
 	p.pressWith(t, "a", chromedp.ModifierCtrl)
 	p.Press(t, words)
 }
