@@ -47,13 +47,15 @@ func (h *health) red() bool {
 }
 
 // readLog reads what is new in the log of a server that was asked for more than a
-// sign of life: it has done something since.
+// sign of life: it has done something since. The first look finds the last call there,
+// also where the rest of the answer is missing, without which the log tells of no health.
 func (r *result) readLog(ctx context.Context, c Dashboards, from int) {
-	if r.port == 0 || r.signOfLife || !r.tasked || !r.queued {
+	whole := r.tasked && r.queued
+	if r.port == 0 || r.signOfLife || !whole && !r.first {
 		return
 	}
 	records, next, err := c.Records(ctx, r.port, from)
-	r.records, r.logNext, r.logged = records, next, err == nil
+	r.records, r.logNext, r.logged = records, next, whole && err == nil
 }
 
 // noteHealth takes in a whole answer and the tree, which was looked at after it. Until

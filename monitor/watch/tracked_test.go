@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"context"
 	"net/netip"
 	"slices"
 	"testing"
@@ -212,6 +213,39 @@ func TestActivity(t *testing.T) {
 		tr.noteActivity(c.r, start)
 		if !tr.in.LastActivity.Equal(c.want) {
 			t.Errorf("%s: %v, want %v", c.name, tr.in.LastActivity, c.want)
+		}
+	}
+}
+
+// olderDashboard is that of a Serena before 1.0, which tells of no tasks.
+type olderDashboard struct {
+	Dashboards
+	log []serena.Record
+}
+
+func (olderDashboard) LastExecution(context.Context, int) (*serena.Task, error) {
+	return nil, serena.ErrNoRoute
+}
+func (olderDashboard) Heartbeat(context.Context, int) error { return nil }
+func (olderDashboard) Queue(context.Context, int) ([]serena.Task, error) {
+	return nil, serena.ErrNoRoute
+}
+func (olderDashboard) Overview(context.Context, int) (*serena.Overview, error) {
+	return nil, serena.ErrNoRoute
+}
+func (olderDashboard) ToolCalls(context.Context, int) (int64, error) { return 7, nil }
+func (d olderDashboard) Records(context.Context, int, int) ([]serena.Record, int, error) {
+	return d.log, len(d.log), nil
+}
+
+// The log tells of the last call also where nothing else does, and of no health then.
+func TestLastCallOfAnOlderVersion(t *testing.T) {
+	d := olderDashboard{log: []serena.Record{{At: start, Thread: "Task-2:FindSymbolTool"}}}
+	for _, first := range []bool{true, false} {
+		r := question{port: 24282, first: first}.put(t.Context(), d)
+		r.readLog(t.Context(), d, -1)
+		if at := serena.LastCall(r.records); at.Equal(start) != first || r.logged {
+			t.Errorf("first look %v: the last call at %v, logged %v", first, at, r.logged)
 		}
 	}
 }
