@@ -253,7 +253,8 @@ func judgeEntry(c setup.Client, file setup.File, e setup.Entry) (about finding, 
 	verb := "lamplighter setup " + c.ID
 	undo := verb + " --undo --server NAME" // without its name only what setup has written is taken out
 	if file.Scope == setup.Project {
-		verb, undo = verb+" --project", "lamplighter setup --file "+monitor.Quoted([]string{file.Path})+" --undo"
+		verb = "lamplighter setup --file " + monitor.Quoted([]string{file.Path})
+		undo = verb + " --undo"
 	}
 	switch {
 	case e.Off: // the client does not start it

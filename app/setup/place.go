@@ -125,6 +125,8 @@ func (p place) closed(w Wanted) string {
 	switch {
 	case p.Plugin != "":
 		return "The plugin or extension " + monitor.Clean(p.Plugin) + " has brought it, and writes it anew at each update. Copy the entry into your own settings to share it."
+	case p.Above && w.File == "" && !w.Undo:
+		return "It is in a directory above this one, and counts in all that is below that. lamplighter setup --file PATH changes it all the same."
 	case p.Scope == Project && !w.Project && w.File == "" && !w.Undo:
 		return "Others may use this file, and a path on this machine would not work for them. lamplighter setup --project changes it all the same."
 	}

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -25,7 +26,7 @@ func TestWhatIsOnlyListed(t *testing.T) {
 		if e := b.listed(path, "serena"); e.State != Direct || !e.Serena || e.Becomes != "" || !strings.Contains(e.Why, why) {
 			t.Errorf("%s: %+v", path, e)
 		}
-		for _, c := range b.do(Wanted{}).Changes {
+		for _, c := range b.do(Wanted{Project: true}).Changes {
 			if c.Problem != "" || len(c.Entries) > 0 {
 				t.Errorf("%+v", c)
 			}
@@ -34,4 +35,25 @@ func TestWhatIsOnlyListed(t *testing.T) {
 			t.Errorf("%s was changed: %s", path, b.read(path))
 		}
 	}
+}
+
+// What is above the project is changed when it is named, and not with the project.
+func TestAboveTheProject(t *testing.T) {
+	b := newBed(t)
+	path := b.write(filepath.Join(filepath.Dir(b.dir), ".mcp.json"), direct)
+	project := b.write(filepath.Join(b.dir, ".mcp.json"), direct)
+	if r := b.do(Wanted{Project: true}); b.read(path) != direct || b.read(project) == direct {
+		t.Errorf("%+v, and above it %s", r, b.read(path))
+	}
+	if c := b.done(Wanted{File: path}); len(c.Entries) != 1 {
+		t.Errorf("%+v", c)
+	}
+	b.write(path, b.shared()) // by somebody else
+	b.o.State += " of another"
+	for _, c := range b.do(Wanted{Undo: true, Project: true}).Changes {
+		if c.Path == path && (len(c.Entries) > 0 || len(c.Left) != 1 || !strings.Contains(c.Left[0].Why, "--file ")) {
+			t.Errorf("%+v", c)
+		}
+	}
+	b.done(Wanted{Undo: true, File: path})
 }

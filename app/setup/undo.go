@@ -253,7 +253,7 @@ func (r run) bySources(v *reversal, steps []step) {
 // for that alone, and for what is asked for; in a file that others may use always.
 func (r run) byWords(v *reversal, p place, steps []step) {
 	before := wordsBefore(p, v.doc.Bytes(), steps)
-	asked := r.w.File != "" || r.w.Project && p.Scope == Project // for this file
+	asked := r.w.File != "" || r.w.Project && p.Scope == Project && !p.Above // for this file
 	for _, e := range p.servers(v.doc) {
 		c, ours, why := readConnection(r.m.goos, wordsOf(e))
 		if !ours || !r.chosen(e.Path) || r.isOthers(e) {
@@ -267,7 +267,11 @@ func (r run) byWords(v *reversal, p place, steps []step) {
 			v.left[key] = r.leftAlone(e, monitor.Sentence(why))
 			continue
 		case !recorded && p.Scope == Project && !p.guessed && !asked:
-			v.left[key] = r.leftAlone(e, "Others may use this file, and setup has not written this. lamplighter setup --undo --project takes it out all the same.")
+			undo := "lamplighter setup --undo --project"
+			if p.Above {
+				undo = r.takesOut(p, e)
+			}
+			v.left[key] = r.leftAlone(e, "Others may use this file, and setup has not written this. "+undo+" takes it out all the same.")
 			continue
 		case r.whole && !r.named(e.Path) && !r.w.Uninstall && (v.asBefore[key] || !recorded && !asked):
 			v.left[key] = r.leftAlone(e, "Setup did not write it, as far as its record goes. To take it out: "+r.takesOut(p, e)+".")

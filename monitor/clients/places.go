@@ -26,6 +26,7 @@ type Place struct {
 	Tables [][]string
 	Format Format
 	Dir    string // of the project that the file is for, "" for the user's
+	Above  bool   // it is in a directory above, but for the top of the repository, and counts here too
 	Plugin string // or extension that has brought it, "" for settings of the user
 	Flat   bool   // its servers may stand in it without a table
 }
@@ -101,8 +102,8 @@ func placesWith(goos, home, dir string, getenv func(string) string, l onDisk) []
 		}
 		for i, project := range dirs {
 			for file := range strings.FieldsSeq(c.project) {
-				p := Place{Path: s.join(project, strings.Split(file, "/")...), Scope: Project, Dir: project, Tables: tablesIn(c.tables)}
-				if i < len(projects) || s.exists(p.Path) {
+				p := Place{Path: s.join(project, strings.Split(file, "/")...), Scope: Project, Dir: project, Above: i >= len(projects), Tables: tablesIn(c.tables)}
+				if !p.Above || s.exists(p.Path) {
 					its = append(its, p)
 				}
 			}
