@@ -1,6 +1,7 @@
 package document
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -154,8 +155,13 @@ func (f *finder) findJSON() (err error) {
 	}
 	// It wants a line break behind the last comment, which clients do not.
 	root, err := hujson.Parse([]byte(f.text + "\n"))
-	if err != nil {
+	switch {
+	case f.decoded == nil:
 		return nil // there is no value at all
+	case err != nil: // a line separator of Unicode in a comment; its words alone tell the place
+		var line, column int
+		_, _ = fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column)
+		return errorAt(f.text, max(0, offsetOf(f.text, line, column)), errors.Unwrap(err).Error())
 	}
 	return f.jsonObject(root.Value.(*hujson.Object), nil)
 }

@@ -210,6 +210,7 @@ func TestJSONSyntax(t *testing.T) {
 		{"// \xc3\n{}", 1, 4, "this is not UTF-8"},
 		{"\xff\xfe{\x00}\x00", 1, 1, "this is not UTF-8"},
 		{"{\x00\"\x00", 1, 2, `invalid character '\x00'`},
+		{"{\n} // \u2028", 2, 6, `invalid character '\u2028' in line comment`},
 		{"[]", 1, 1, "these settings are no object"},
 		{" \"x\"", 1, 1, "these settings are no object"},
 		{"{\n \"mcpServers\": []}", 2, 2, `"mcpServers" is no object`},
