@@ -150,7 +150,7 @@ func (f *finder) findJSON() (err error) {
 	if f.decoded, err = clients.JSON.Decode([]byte(f.text), f.tables); err != nil {
 		return syntaxError(f.text, err)
 	}
-	if strings.Count(f.text, ",") > maxValues {
+	if values(f.text) > maxValues {
 		return errorAt(f.text, 0, fmt.Sprintf("there are more than %d values", maxValues))
 	}
 	// It wants a line break behind the last comment, which clients do not.
@@ -164,6 +164,25 @@ func (f *finder) findJSON() (err error) {
 		return errorAt(f.text, max(0, offsetOf(f.text, line, column)), errors.Unwrap(err).Error())
 	}
 	return f.jsonObject(root.Value.(*hujson.Object), nil)
+}
+
+// values is how many values JSON has, and not more than some times as many.
+func values(text string) (n int) {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		case '/':
+			i = max(i, clients.CommentEnd(text, i)-1)
+		case '{', '[', ',', ':':
+			n++
+		}
+	}
+	return n
 }
 
 // jsonObject finds the servers in an object, which may be one itself.

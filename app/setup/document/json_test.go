@@ -172,10 +172,10 @@ func TestIsServer(t *testing.T) {
 }
 
 func TestJSONNothing(t *testing.T) {
-	for _, text := range []string{"", "\uFEFF", " \t\r\n", "// nothing", "\uFEFF// nothing\r\n/* yet */", "{}", "{\"mcpServers\":{}}// x"} {
+	for _, text := range []string{"", "\uFEFF", " \t\r\n", "// nothing", "\uFEFF// nothing\r\n/* yet */", "{}", "{\"mcpServers\":{}}// x", "{\"a\": \"" + strings.Repeat(",", maxValues+1) + "\"}"} {
 		d := mustParseJSON(t, text)
 		if got := d.Servers(); len(got) != 0 {
-			t.Errorf("%q has %v", text, got)
+			t.Errorf("%.60q has %v", text, got)
 		}
 		if d.Set([]string{"mcpServers", "a"}, "x", nil) == nil || string(d.Bytes()) != text {
 			t.Errorf("%q was set", text)
@@ -227,6 +227,7 @@ func TestJSONSyntax(t *testing.T) {
 		{strings.Repeat("[", 10_000) + "\n[", 2, 1, "exceeded max depth"},
 		{`{"` + strings.Repeat(`a":{"`, 8_000_000), 1, 1 + 5*10_000, "exceeded max depth"},
 		{`{"a": [` + strings.Repeat("[],", 5_000_000) + "]}", 1, 1, "there are more than 2000000 values"},
+		{`{"a": [` + strings.Repeat(strings.Repeat("[", 1000)+strings.Repeat("]", 1000)+",", 3000) + "]}", 1, 1, "there are more than 2000000 values"},
 		{"{" + strings.Repeat(" ", 8_000_000) + strings.Repeat("/", 8_000_000) + strings.Repeat("\n", 8_000_000), 8_000_001, 1, "unexpected EOF"},
 		{`"` + strings.Repeat(`\`, 32_000_000), 1, 32_000_002, "unexpected EOF"},
 		{"/*" + strings.Repeat(" /*", 8_000_000), 1, 1, "invalid character '/'"},
