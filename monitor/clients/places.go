@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -175,7 +176,7 @@ func (s system) placesOfPlugin(root, plugin string) []Place {
 	}
 	several, _ := declared.([]any)
 	for _, one := range append(several, declared) {
-		if file, named := one.(string); named {
+		if file, named := one.(string); named && filepath.IsLocal(file) { // else it may be another client's
 			places = append(places, Place{Path: s.join(root, strings.Split(path.Clean(file), "/")...), Plugin: plugin, Flat: true})
 		}
 	}

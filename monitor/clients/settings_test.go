@@ -31,7 +31,7 @@ func TestSettings(t *testing.T) {
 	write(`{`+entry("plugged")+`}`, ".claude", "plugins", "cache", "market", "good", "1.0", ".mcp.json")
 	write(`{`+entry("off")+`}`, ".claude", "plugins", "cache", "market", "bad", "1.0", ".mcp.json")
 	write(`{"name": "inline", "mcpServers": {`+entry("inline")+`}}`, ".claude", "plugins", "cache", "market", "good", "1.0", ".claude-plugin", "plugin.json")
-	write(`{"name": "named", "mcpServers": ["./config/servers.json", "https://x/y.mcpb"]}`, ".claude", "plugins", "cache", "market", "named", "2", ".claude-plugin", "plugin.json")
+	write(`{"name": "named", "mcpServers": ["./config/servers.json", "https://x/y.mcpb", "../../../../../../.codex/config.toml"]}`, ".claude", "plugins", "cache", "market", "named", "2", ".claude-plugin", "plugin.json")
 	write(`{`+entry("elsewhere")+`}`, ".claude", "plugins", "cache", "market", "named", "2", "config", "servers.json")
 	write(`{"name": "one", "mcpServers": "more.json"}`, ".claude", "plugins", "cache", "market", "good", "2.0", ".claude-plugin", "plugin.json")
 	write(`{"mcpServers": {`+entry("more")+`}}`, ".claude", "plugins", "cache", "market", "good", "2.0", "more.json")
