@@ -57,6 +57,7 @@ func decodeJSON(text []byte, tables [][]string) (map[string]any, error) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	value, err := decodeBelow(d, tables)
 	object, ok := value.(map[string]any)
+	end := d.InputOffset()
 	_, behind := d.ReadToken()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -66,7 +67,7 @@ func decodeJSON(text []byte, tables [][]string) (map[string]any, error) {
 	case !ok:
 		return nil, errors.New("these settings are no object")
 	case behind == nil:
-		return nil, errors.New("there is a second value")
+		return nil, &jsontext.SyntacticError{ByteOffset: end, Err: errors.New("there is a second value")}
 	case !errors.Is(behind, io.EOF):
 		return nil, behind
 	}

@@ -56,6 +56,9 @@ func syntaxError(text string, err error) error {
 		offset = offsetOf(text, line, column)
 	}
 	says := strings.TrimPrefix(err.Error(), "toml: ")
+	if escape := "invalid escape sequence"; strings.HasPrefix(says, escape) {
+		says = escape + " in string"
+	}
 	says = says[:min(len(says), 2000)] // for shortening takes its time
 	return errorAt(text, offset, monitor.Shorten(monitor.Clean(says), 200))
 }
