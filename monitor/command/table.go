@@ -82,7 +82,7 @@ var programs = []struct {
 	{Guarded | GuardedScript | UserApp, `claude codex gemini opencode terminator`},
 	{Guarded | GuardedScript, `xonsh lamplighter claude-code gemini-cli copilot cursor-agent aider goose amp droid crush auggie qwen cline cn kilocode openhands`},
 	{Guarded, `codex-cli chatgpt copilot-agent goosed q qchat kiro-cli continue plandex tabnine lm-studio jan warp-cli`},
-	{GuardedScript, `@anthropic-ai/claude-code @openai/codex @google/gemini-cli @github/copilot opencode-ai @sourcegraph/amp @qwen-code/qwen-code
+	{GuardedScript, `@anthropic-ai/claude-code @anthropic-ai/claude-agent-sdk @openai/codex @google/gemini-cli @github/copilot opencode-ai @sourcegraph/amp @qwen-code/qwen-code
 		@augmentcode/auggie @continuedev/cli`},
 	// what runs tests and keeps sources
 	{Guarded | GuardedScript, `pytest py.test jest vitest mocha ava karma cypress playwright tox nox`},

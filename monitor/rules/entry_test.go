@@ -27,6 +27,7 @@ func TestByEntry(t *testing.T) {
 	}{
 		{runs("/usr/bin/python3", "python3 /home/u/proj/server.py"), []clients.Entry{mine}, "mine"},
 		{runs("/usr/bin/python3", "python3 /home/u/.vscode/extensions/x.y-1/server.py"), []clients.Entry{mine}, ""},
+		{runs("/usr/bin/python3", "python3 /home/u/.cursor-server/extensions/x.y-1/server.py"), []clients.Entry{mine}, ""},
 		{runs("/usr/bin/node", "node /b/typescript-language-server --stdio"), []clients.Entry{entry("a", "node ${HOME}/typescript-language-server --stdio")}, ""},
 		{runs("/usr/bin/bash", "bash /home/u/plugin/start.sh"), []clients.Entry{entry("plugin", "bash ${CLAUDE_PLUGIN_ROOT}/start.sh")}, "plugin"},
 		{runs("/usr/bin/claude", "claude mcp serve"), []clients.Entry{entry("agent", "claude mcp serve")}, "agent"},

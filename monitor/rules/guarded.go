@@ -72,7 +72,7 @@ func (s *subject) guarded() bool {
 	case command.Container:
 		return command.Is(path, command.GuardedImage)
 	}
-	for _, editor := range []string{"/.vscode/extensions/", "/.vscode-server/", "/code-server/"} {
+	for _, editor := range []string{"/.vscode/extensions/", "/.vscode-server/", "/code-server/", "/.cursor/extensions/", "/.cursor-server/", "/.windsurf/extensions/", "/.windsurf-server/"} {
 		if strings.Contains("/"+path, editor) {
 			return true
 		}

@@ -254,7 +254,7 @@ func TestGuardedWhateverARuleSays(t *testing.T) {
 		}
 		refuse("/w/acme-mcp", p)
 	}
-	for _, s := range strings.Fields(`pytest jest vitest tox claude codex gemini opencode xonsh terminator lamplighter @anthropic-ai/claude-code
+	for _, s := range strings.Fields(`pytest jest vitest tox claude codex gemini opencode xonsh terminator lamplighter @anthropic-ai/claude-code @anthropic-ai/claude-agent-sdk
 		@openai/codex @google/gemini-cli opencode-ai next tsc tsserver eslint vite nodemon mcp-inspector jdtls debugpy jenkins.war plantuml.jar
 		tsx unittest coverage _jb_pytest_runner jest-worker @playwright/test server-main jupyter-lab corepack pip gnome-tweaks npx npm-cli pipx`) {
 		refuse(nodeExe, "node", "/w/node_modules/"+s+"/dist/acme-mcp.js")
