@@ -88,14 +88,18 @@ func Read(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err == nil && int64(len(data)) > limit {
+	var data bytes.Buffer
+	if info, err := file.Stat(); err == nil {
+		data.Grow(int(min(info.Size(), limit)) + bytes.MinRead) // else a large one takes more than twice its size
+	}
+	_, err = data.ReadFrom(io.LimitReader(file, limit+1))
+	if err == nil && int64(data.Len()) > limit {
 		err = fmt.Errorf("%w %s", ErrTooLarge, monitor.Memory(limit))
 	}
 	if err != nil {
 		return nil, Error(err, path)
 	}
-	return data, nil
+	return data.Bytes(), nil
 }
 
 // Quarantine replaces a file that cannot be understood, and keeps it under another name

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -113,5 +114,23 @@ func TestQuarantineOfWhatIsNoFile(t *testing.T) {
 	kept, err := Quarantine(path, time.Now(), func() error { return Replace(path, []byte("new")) })
 	if err != nil || content(t, path) != "new" || !exists(filepath.Join(kept, "in")) {
 		t.Errorf("%q, %v", kept, err)
+	}
+}
+
+// Settings of clients are large, and read often.
+func TestReadTakesLittleMemory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "large")
+	if err := os.WriteFile(path, make([]byte, 8<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	data, err := Read(path, 8<<20)
+	runtime.ReadMemStats(&after)
+	if taken := after.TotalAlloc - before.TotalAlloc; len(data) != 8<<20 || err != nil || taken > 10<<20 {
+		t.Errorf("%d bytes, %v, and %d were taken", len(data), err, taken)
+	}
+	if _, err := Read(path, 8<<20-1); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("too large: %v", err)
 	}
 }
