@@ -54,8 +54,8 @@ func (r *recorder) server(ctx context.Context, in *monitor.Instance, t *taken) *
 }
 
 // conversation notes the ends of a server's conversation with its client, and whether
-// they are closed. A listing does not tell which they were, so that those of an orphan
-// are not known.
+// they are closed. A listing does not tell which they were: for those of an orphan any do,
+// because a recording has one conversation.
 func (r *recorder) conversation(in *monitor.Instance, v *Server) {
 	ends, link := r.system.Ends(in.Identity), in.Evidence.Pipe
 	known := link != (monitor.Pipe{})
@@ -69,7 +69,7 @@ func (r *recorder) conversation(in *monitor.Instance, v *Server) {
 		}
 	}
 	if in.Evidence.Orphaned {
-		v.Proof.Pipe, v.Closed = new(monitor.Pipe), new(true)
+		v.Proof.Pipe, v.Closed = &monitor.Pipe{In: monitor.PipeEnd{Inode: 1}}, new(true)
 	}
 }
 
