@@ -192,13 +192,13 @@ func (in *Instance) Name() string {
 // slashes: its own, that of its entry, or where it works; "" for none. Where the user's
 // settings lie is no project.
 func (in *Instance) ProjectDirectory() string {
-	slashed := func(path string) string { return strings.ReplaceAll(path, `\`, "/") }
+	slashed := func(path string) string { return strings.TrimRight(strings.ReplaceAll(path, `\`, "/"), "/") }
 	switch e := in.Entry; {
 	case in.Kind == KindSerena || in.ProjectRoot != "":
 		return slashed(in.ProjectRoot)
 	case e != nil && e.Project != "":
 		return slashed(e.Project)
-	case e != nil && e.Scope == "user" && strings.HasPrefix(slashed(e.File), strings.TrimRight(slashed(in.Directory), "/")+"/"):
+	case e != nil && e.Scope == "user" && strings.HasPrefix(slashed(e.File), slashed(in.Directory)+"/"):
 		return ""
 	}
 	return slashed(in.Directory)

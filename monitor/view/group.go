@@ -16,8 +16,10 @@ type Group struct {
 }
 
 // ByClient and ByProject are by what servers can be grouped.
-func ByClient(s *Server) string  { return cmp.Or(s.Listed(clientName), "No known client") }
-func ByProject(s *Server) string { return cmp.Or(s.Words.Project, "No project") }
+func ByClient(s *Server) string { return cmp.Or(s.Listed(clientName), "No known client") }
+func ByProject(s *Server) string {
+	return cmp.Or(s.Words.Project, monitor.Clean(Value(s.ProjectName)), "No project")
+}
 
 // tellProjects calls the project of a server as one calls it that has it for its own, in
 // the same directory or in one above.

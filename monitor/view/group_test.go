@@ -22,6 +22,9 @@ func TestByProject(t *testing.T) {
 		want string
 	}{
 		{serena("alpha", "/w/alpha-repo"), "alpha"},
+		{serena("delta", "/w/delta-repo/"), "delta"},
+		{server("/w/delta-repo", nil), "delta"},
+		{server("/home/u", &monitor.Entry{Scope: "project", Project: `C:\w\epsilon\`}), "epsilon"},
 		{serena("named", ""), "named"}, // it has not said yet where that is
 		{serena("", ""), "No project"},
 		{server("/w/alpha-repo", nil), "alpha"},
@@ -42,5 +45,8 @@ func TestByProject(t *testing.T) {
 		if got := ByProject(s); got != want[i] {
 			t.Errorf("%+v: %q, want %q", list[i], got, want[i])
 		}
+	}
+	if got := ByProject(&Server{ProjectName: new("old")}); got != "old" { // of a version that does not tell
+		t.Errorf("%q", got)
 	}
 }
