@@ -25,16 +25,6 @@ func (p *program) record(ctx context.Context, path string) error {
 			return err
 		}
 		o.Snapshot, o.Background = asSeen(list.Instances), health.PID
-		decisions, err := client.Decisions(ctx, "")
-		if err != nil {
-			return err
-		}
-		o.Decided = []policy.Action{}
-		for _, d := range decisions {
-			if id, err := monitor.ParseIdentity(d.ID); err == nil {
-				o.Decided = append(o.Decided, policy.Action{ID: id, Do: d.Do, Rule: view.Value(d.Rule), Because: view.Value(d.Because)})
-			}
-		}
 		status, err := client.Status(ctx)
 		if err != nil {
 			return err
@@ -64,7 +54,7 @@ func (p *program) record(ctx context.Context, path string) error {
 }
 
 // asSeen are servers as the background process has seen them, with what a recording holds
-// of that.
+// of that, and what the policies decide by.
 func asSeen(list []*view.Server) *monitor.Snapshot {
 	snap := &monitor.Snapshot{At: time.Now()}
 	for _, s := range list {
@@ -76,11 +66,20 @@ func asSeen(list []*view.Server) *monitor.Snapshot {
 			Identity: id, Kind: s.Kind, Port: view.Value(s.Port), MCPURL: view.Value(s.MCPURL), Version: view.Value(s.Version), Managed: s.Managed, Pinned: s.Pinned,
 			ProjectName: view.Value(s.ProjectName), ProjectRoot: view.Value(s.ProjectRoot), State: s.State, Cause: monitor.Cause(view.Value(s.Cause)),
 			StartedAt: view.Value(s.StartedAt), LastActivity: view.Value(s.IdleFrom()), ToolCalls: s.ToolCalls,
-			Evidence: monitor.Evidence{ClientGone: s.ClientGone, Orphaned: s.Orphaned, AloneSince: view.Value(s.AloneSince), IdleSince: view.Value(s.IdleSince)},
-			Plan:     monitor.Plan{KeptUntil: view.Value(s.KeptUntil)},
+			Directory: view.Value(s.Directory), Busy: s.Busy, RSSBytes: view.Value(s.RSSBytes), Recognised: s.Certainty != monitor.Unsure,
+			Evidence: monitor.Evidence{
+				Transport: view.Value(s.Transport), ClientGone: s.ClientGone, Orphaned: s.Orphaned, AloneSince: view.Value(s.AloneSince), IdleSince: view.Value(s.IdleSince),
+			},
+			Plan: monitor.Plan{KeptUntil: view.Value(s.KeptUntil)},
 		}
 		if s.Client != nil {
 			in.Client = &monitor.Client{Identity: monitor.Identity{PID: s.Client.PID}, Name: s.Client.Name}
+		}
+		if s.Entry != nil {
+			in.Entry = &monitor.Entry{Name: s.Entry.Name, File: s.Entry.File}
+		}
+		if s.SharedBy != nil {
+			in.Sharing = &monitor.Sharing{Clients: make([]monitor.Client, len(s.Clients))}
 		}
 		snap.Instances = append(snap.Instances, in)
 	}

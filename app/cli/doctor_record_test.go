@@ -28,6 +28,9 @@ func recordable(t *testing.T) monitor.Instance {
 
 func TestDoctorRecords(t *testing.T) {
 	in := recordable(t)
+	in.State, in.Cause = monitor.StateZombie, monitor.CauseOrphaned
+	in.Evidence = monitor.Evidence{Transport: "stdio", Orphaned: true, ClientGone: true, AloneSince: time.Now().Add(-time.Hour)}
+	want := []situation.Expectation{{PID: in.Identity.PID, Do: "end", Rule: "orphans"}}
 	for name, background := range map[string]bool{"by a scan": false, "by the background process": true} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesktop(t, in)
@@ -49,7 +52,7 @@ func TestDoctorRecords(t *testing.T) {
 				t.Fatal(err)
 			}
 			servers := slices.DeleteFunc(s.Processes, func(p situation.Process) bool { return p.Server == nil })
-			if s.Name != "wrong" || s.Origin != situation.Recorded || len(servers) != 1 || servers[0].PID != in.Identity.PID || s.Self != os.Getpid() {
+			if s.Name != "wrong" || s.Origin != situation.Recorded || len(servers) != 1 || servers[0].PID != in.Identity.PID || s.Self != os.Getpid() || !slices.Equal(s.Expect, want) {
 				t.Errorf("%s", text)
 			}
 			if status := d.runs(t, "doctor", "--record", path); status != statusFailed {

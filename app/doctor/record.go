@@ -32,8 +32,6 @@ type Recording struct {
 	Policies   policy.Rules
 	Paused     bool          // the policies are
 	Off        []policy.Rule // switched off by the user
-	// Decided is what the background process does by them now; nil: it is to be decided.
-	Decided []policy.Action
 }
 
 // Record writes the situation that this machine is in to a file, with what is
@@ -51,10 +49,8 @@ func Record(ctx context.Context, o Recording) (*situation.Situation, error) {
 		return nil, err
 	}
 	s.Rules = o.Servers
-	if o.Decided == nil {
-		o.Decided, _ = policy.Decide(o.Snapshot, policies)
-	}
-	s.Expect = expected(s, o.Decided)
+	actions, _ := policy.Decide(o.Snapshot, policies)
+	s.Expect = expected(s, actions)
 	text, err := s.Marshal()
 	if err != nil {
 		return nil, err
