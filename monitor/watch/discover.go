@@ -39,7 +39,7 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 			case ok && t.in.Recognised && t.isSerena() == (kind == monitor.KindSerena):
 				t.kind, t.in.Kind = kind, kind // by the rules of today
 				continue
-			case !ok && p.Exe != "" && t.in.Certainty() == monitor.ByEntry && command.Is(monitor.ProgramName(t.in.Entry.Program), command.Starter) && !isWrapper(p) && !rules.NeverServes(p) && !l.o.Rules.Hides(p.Exe, p.Args):
+			case !ok && p.Exe != "" && t.in.Certainty() == monitor.ByEntry && command.Is(monitor.ProgramName(t.in.Entry.Program), command.Starter) && l.mayBeChild(p) && !rules.NeverServes(p):
 				entry := *t.in.Entry // whose script has become what it starts
 				entry.Program = p.Exe
 				t.in.Entry, t.in.Command, t.in.Sum = &entry, shownCommand(p), sumOf(p.Args)

@@ -51,9 +51,15 @@ const (
 
 // noteChild takes in a process that no rule knows, when a client has started it.
 func (l *loop) noteChild(p process.Info, now time.Time) {
-	if !l.o.Rules.Hides(p.Exe, p.Args) && !isWrapper(p) && (clients.Of(p) == "" || mayBeBoth(p)) {
+	if l.mayBeChild(p) {
 		l.addChild(p, now)
 	}
+}
+
+// mayBeChild reports whether a process may be the server of an entry, and nothing that
+// starts one.
+func (l *loop) mayBeChild(p process.Info) bool {
+	return !l.o.Rules.Hides(p.Exe, p.Args) && !isWrapper(p) && (clients.Of(p) == "" || mayBeBoth(p))
 }
 
 // mayBeBoth reports whether a client may serve as well: claude mcp serve.

@@ -249,6 +249,7 @@ func TestEntryOfAScript(t *testing.T) {
 		"a script, and another":    {[]string{"/bin/bash", "/w/start-notes.sh"}, []string{"/bin/dash", "/w/more.sh"}, true},
 		"a script, and an editor":  {[]string{"/bin/bash", "/w/start-notes.sh"}, []string{"/usr/bin/vim"}, false},
 		"a script, and a launcher": {[]string{"/bin/bash", "/w/start-notes.sh"}, []string{"/b/uvx", "server"}, false},
+		"a script, and a client":   {[]string{"/bin/bash", "/w/start-notes.sh"}, []string{"/u/.local/share/claude/versions/2.1.400"}, false},
 		"a script, and a secret":   {[]string{"/bin/bash", "/w/start-notes.sh"}, []string{"", "server"}, false},
 		"a program":                {[]string{"/b/memory"}, []string{"/b/node", "server.js"}, false},
 	} {
