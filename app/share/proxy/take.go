@@ -46,11 +46,14 @@ const overdueAfter = 20 * time.Second
 // order of the client. The line belongs to the session from then on. It blocks only
 // while too much waits.
 func (l *Session) Take(seq uint64, line []byte) {
-	it := &item{Message: wire.Split(line), seq: seq, line: line}
+	l.take(&item{Message: wire.Split(line), seq: seq, line: line})
+}
+
+func (l *Session) take(it *item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case it.Kind == wire.Garbage && json.Valid(line):
+	case it.Kind == wire.Garbage && json.Valid(it.line):
 		l.answerHere(it, wire.ErrorLine(nil, wire.CodeInvalid, "this is no request, notification or answer of JSON-RPC 2.0"))
 	case it.Kind == wire.Garbage, it.Kind == wire.Request && !json.Valid(it.ID): // no answer could hold that id
 		l.answerHere(it, wire.ErrorLine(nil, wire.CodeParse, "this line is not JSON"))

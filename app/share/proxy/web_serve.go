@@ -150,13 +150,13 @@ func (w *Web) post(rw http.ResponseWriter, req *http.Request, who func() monitor
 	}
 	defer s.using()()
 	if m.Kind != wire.Request {
-		s.take(line, nil)
+		s.take(m, line, nil)
 		rw.WriteHeader(http.StatusAccepted)
 		return
 	}
 	r := newReply(rw, !stream)
+	go s.take(m, line, r) // which may wait for room, and comes before what the client sends after the header
 	r.start()
-	go s.take(line, r) // which may wait for room
 	r.serve(req.Context(), s)
 	select {
 	case <-s.ended:

@@ -42,8 +42,8 @@ type webSession struct {
 	requests int               // that are being answered
 }
 
-// take gives a line to the session. reply gets what answers it; nil for none.
-func (s *webSession) take(line []byte, r *reply) {
+// take gives a line to the session, and what it is. reply gets what answers it; nil for none.
+func (s *webSession) take(m wire.Message, line []byte, r *reply) {
 	s.mu.Lock()
 	s.seq++
 	seq := s.seq
@@ -52,7 +52,7 @@ func (s *webSession) take(line []byte, r *reply) {
 		s.replies[seq] = r
 	}
 	s.mu.Unlock()
-	s.session.Take(seq, line)
+	s.session.take(&item{Message: m, seq: seq, line: line})
 }
 
 // using keeps the session until the function that it returns is called.
