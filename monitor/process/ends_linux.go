@@ -78,11 +78,16 @@ func (p procfs) openAs(id monitor.Identity) (opened, error) {
 // ends lists what a process has open of some kinds, pipes without a name and sockets,
 // sorted by descriptor.
 func (o opened) ends(kinds ...LinkKind) (ends []end, err error) {
-	fds, err := list(o.dir, "fd")
+	dir, err := openAt(o.dir, "fd", unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return nil, o.fs.failed("listing the descriptors of", o.pid, err)
+	}
+	defer unix.Close(dir)
+	fds, err := numbers(dir)
 	var link [64]byte
 	for _, fd := range fds {
 		e := end{fd: fd, access: unix.O_RDWR}
-		n, failed := unix.Readlinkat(o.dir, "fd/"+strconv.Itoa(fd), link[:])
+		n, failed := unix.Readlinkat(dir, strconv.Itoa(fd), link[:])
 		if failed == nil {
 			e.kind, e.inode, _ = parseEndLink(link[:n])
 		}

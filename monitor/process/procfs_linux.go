@@ -1,13 +1,17 @@
 package process
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strconv"
 	"strings"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -161,15 +165,36 @@ func list(dir int, path string) (all []int, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), path)
-	defer f.Close()
-	names, err := f.Readdirnames(-1)
-	for _, name := range names {
-		if n, err := strconv.ParseUint(name, 10, 31); err == nil {
+	defer unix.Close(fd)
+	return numbers(fd)
+}
+
+// numbers is list of an open directory.
+func numbers(fd int) (all []int, err error) {
+	// os.ReadDir has a string for each name, which takes a fifth of the time.
+	var buf [8 << 10]byte
+	for {
+		n, err := retry(func() (int, error) { return unix.Getdents(fd, buf[:]) })
+		if err != nil || n == 0 {
+			return all, err
+		}
+		all = appendNumbers(all, buf[:n])
+	}
+}
+
+// appendNumbers appends the numbers among the names in a piece of a directory: struct
+// linux_dirent64, see getdents64(2).
+func appendNumbers(all []int, entries []byte) []int {
+	const size, name = int(unsafe.Offsetof(unix.Dirent{}.Reclen)), int(unsafe.Offsetof(unix.Dirent{}.Name))
+	for len(entries) > name {
+		length := int(binary.NativeEndian.Uint16(entries[size:]))
+		text, _, _ := bytes.Cut(entries[name:length], []byte{0})
+		if n, ok := number(text); ok && n <= math.MaxInt32 {
 			all = append(all, int(n))
 		}
+		entries = entries[length:]
 	}
-	return all, err
+	return all
 }
 
 // sinceBoot is the clock that process start times are measured on.
