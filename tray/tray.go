@@ -7,7 +7,7 @@
 // changed nothing is sent.
 //
 // What a click does, where snapshots come from and how a program starts and
-// ends is not decided here: see Source and Actions. This package knows the
+// ends is not decided here: see Source and Orders. This package knows the
 // model and the icons and nothing else of ours.
 package tray
 

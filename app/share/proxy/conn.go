@@ -119,7 +119,7 @@ func (c *client) hello() (wire.Greeting, error) {
 		return greeting, fmt.Errorf("what it wants cannot be read: %w", err)
 	case version != wire.Version:
 		_ = c.conn.SetWriteDeadline(time.Now().Add(c.options.HelloTime))
-		_ = c.out.bye(exitFailed, otherVersion(version, greeting.Program))
+		_ = c.out.bye(otherVersion(version, greeting.Program))
 		return greeting, fmt.Errorf("it speaks version %d of the protocol, not %d", version, wire.Version)
 	}
 	return greeting, c.conn.SetReadDeadline(time.Time{})
@@ -164,7 +164,7 @@ func (c *client) serve(ctx context.Context) {
 		c.alone(here, plan.Alone, wish)
 	case err != nil:
 		c.log.Info("a client cannot be served", "error", err)
-		_ = c.out.bye(exitFailed, err.Error()) // its shim answers what it asks first with that
+		_ = c.out.bye(err.Error()) // its shim answers what it asks first with that
 	default:
 		c.share(ctx, here, wish, plan)
 	}
@@ -248,7 +248,7 @@ func (c *client) share(ctx, here context.Context, wish share.Request, plan share
 	}
 	if err := context.Cause(here); errors.Is(err, wire.ErrFrame) {
 		_ = c.conn.SetWriteDeadline(time.Now().Add(time.Second))
-		_ = c.out.bye(exitFailed, "lamplighter does not understand this lamplighter-connect; start the MCP server again: "+err.Error())
+		_ = c.out.bye("lamplighter does not understand this lamplighter-connect; start the MCP server again: " + err.Error())
 	}
 }
 

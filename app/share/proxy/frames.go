@@ -109,8 +109,8 @@ func (o *outlet) welcome(mode wire.WelcomeMode, why string) error {
 	return o.write(wire.Welcome, 0, append([]byte{byte(mode)}, shown(why)...))
 }
 
-func (o *outlet) bye(status byte, why string) error {
-	return o.write(wire.Bye, 0, append([]byte{status}, shown(why)...))
+func (o *outlet) bye(why string) error {
+	return o.write(wire.Bye, 0, append([]byte{exitFailed}, shown(why)...))
 }
 
 // shown is a sentence that may hold foreign text, as users may see it.
