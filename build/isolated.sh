@@ -73,4 +73,9 @@ done < <(compgen -e)
 # Modules were downloaded before; nothing can be had from here.
 clean+=(GOPROXY=off)
 
-env -i "${clean[@]}" "$@"
+# In a session of its own. A process group that reached out of the namespace would
+# have the number 0 in here, so that whoever asks for its group and ends it would end
+# everything outside, too. In the background, because bash keeps signals until what
+# runs in front of it has ended.
+setsid env --default-signal=INT,QUIT -i "${clean[@]}" "$@" <&0 &
+wait $!

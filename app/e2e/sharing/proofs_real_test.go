@@ -51,7 +51,7 @@ func leftWhileAway(t *testing.T, forgotten bool) {
 			Proofs map[string]struct{ Pipe *struct{} }
 		}
 		text, err := os.ReadFile(proofs)
-		if err != nil || json.Unmarshal(text, &saved) != nil {
+		if pid == 0 || err != nil || json.Unmarshal(text, &saved) != nil {
 			return false
 		}
 		for _, proof := range saved.Proofs {
