@@ -57,9 +57,10 @@ func TestResistingProcesses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			g := newGroup(t)
 			id := g.shell(c.script)
+			// All of it: until a shell's child has become sleep, a signal is the shell's trap.
 			eventually(t, "it has started what it starts", func() bool {
-				alive := g.alive()
-				return slices.ContainsFunc(alive, func(pid int) bool { return runs(pid) == "sleep" })
+				asleep := slices.DeleteFunc(g.alive(), func(pid int) bool { return runs(pid) != "sleep" })
+				return len(asleep) == strings.Count(c.script, "sleep 600")
 			})
 			if c.suspend {
 				for _, pid := range g.alive() {
