@@ -8,7 +8,13 @@ import { Failure, instance as requests } from './http.js';
 import { connected } from './store.js';
 
 export const shown = signal(!globalThis.document?.hidden);
-globalThis.document?.addEventListener('visibilitychange', () => { shown.value = !document.hidden; });
+globalThis.document?.addEventListener('visibilitychange', () => {
+  shown.value = !document.hidden;
+  // Who follows hears of that with the next drawing only, which comes late to a hidden page.
+  for (const query of queries.values()) {
+    if (query.followers > 0) document.hidden ? query.end() : query.begin();
+  }
+});
 
 const kept = 300; // answers; one to get_config_overview has some 20 kB
 const retry = [3_000, 6_000, 12_000, 20_000]; // ms after the first failure, the second, …
@@ -46,18 +52,23 @@ export class Query {
 
   // follow begins to ask, and returns what ends that.
   follow() {
-    if (this.followers++ === 0) {
-      const { value, trouble } = this.answer.peek();
-      const due = this.#every === Infinity ? 0 : this.#asked + this.#every - Date.now();
-      if (!trouble?.absent && !(this.#once && value !== undefined)) this.#later(this.#failures > 0 ? 0 : due);
-    }
+    if (this.followers++ === 0) this.begin();
     return () => {
-      if (--this.followers > 0) return;
-      clearTimeout(this.#timer);
-      if (this.#control) this.#asked = -Infinity; // it got no answer
-      this.#control?.abort();
-      this.#control = null;
+      if (--this.followers === 0) this.end();
     };
+  }
+
+  begin() {
+    const { value, trouble } = this.answer.peek();
+    const due = this.#every === Infinity ? 0 : this.#asked + this.#every - Date.now();
+    if (!trouble?.absent && !(this.#once && value !== undefined)) this.#later(this.#failures > 0 ? 0 : due);
+  }
+
+  end() {
+    clearTimeout(this.#timer);
+    if (this.#control) this.#asked = -Infinity; // it got no answer
+    this.#control?.abort();
+    this.#control = null;
   }
 
   // refresh asks now, or once more after the question that is under way.

@@ -49,6 +49,22 @@ test('it asks while somebody follows it, and again when its time has come', asyn
   assert.equal(asked.length, 3, 'its time has come meanwhile');
 });
 
+test('what a hidden page asks it takes back, although somebody still follows', async (t) => {
+  t.after(() => mock.timers.reset());
+  const { query, asked, pass } = asks({ every: 3_000 });
+  const leave = query.follow();
+  await pass(0);
+  query.end();
+  assert.equal(asked[0].signal.aborted, true);
+  await pass(60_000);
+  assert.equal(asked.length, 1);
+  query.begin();
+  await pass(0);
+  assert.equal(asked.length, 2, 'shown again');
+  leave();
+  assert.equal(asked[1].signal.aborted, true);
+});
+
 test('what fails is asked later each time, and keeps what was known', async (t) => {
   t.after(() => mock.timers.reset());
   const { query, asked, pass, answer } = asks({ every: 60_000 });
