@@ -59,7 +59,6 @@ func TestClimb(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cmd := exec.Command("sh", "-c", c.script, os.Args[0])
-			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			if !c.null {
 				in, err := cmd.StdinPipe()
 				if err != nil {
@@ -67,8 +66,7 @@ func TestClimb(t *testing.T) {
 				}
 				defer in.Close()
 			}
-			outer := start(t, cmd)
-			t.Cleanup(func() { syscall.Kill(-outer, syscall.SIGKILL) })
+			outer := startGroup(t, cmd)
 			server := below(t, outer, "600")
 			root, client, err := Climb(Local(), server, isShell)
 			if err != nil || client == nil {

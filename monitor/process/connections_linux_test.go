@@ -27,13 +27,46 @@ func listen(t testing.TB, network, addr string) (*net.TCPListener, netip.AddrPor
 	return l.(*net.TCPListener), l.Addr().(*net.TCPAddr).AddrPort()
 }
 
-// holder runs a sleep that holds a listening socket as we do.
-func holder(t testing.TB, l *net.TCPListener) int {
+func listenUnix(t testing.TB, network, name string) *net.UnixListener {
 	t.Helper()
-	f, err := l.File()
+	l, err := net.ListenUnix(network, &net.UnixAddr{Name: name, Net: network})
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// join connects with a listener, which accepts that.
+func join(t testing.TB, l net.Listener) (client, server net.Conn) {
+	t.Helper()
+	client, err := net.Dial(l.Addr().Network(), l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	if server, err = l.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	return client, server
+}
+
+// fileOf is a descriptor of its own for a socket.
+func fileOf(t testing.TB, socket any) *os.File {
+	t.Helper()
+	f, err := socket.(interface{ File() (*os.File, error) }).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// holder runs a sleep that holds a listening socket as we do.
+func holder(t testing.TB, l *net.TCPListener) int {
+	t.Helper()
+	f := fileOf(t, l)
 	defer f.Close()
 	cmd := exec.Command("sleep", "600")
 	cmd.ExtraFiles = []*os.File{f}
@@ -96,26 +129,14 @@ func TestListenersOfTheDead(t *testing.T) {
 }
 
 func TestAnotherNetworkNamespaceHasNoListeners(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), helperMode+"=listen")
+	cmd := helper("listen")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	if os.Geteuid() != 0 {
 		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
 		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
 	}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, out := pipes(t, cmd)
 	defer in.Close()
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
 	pid := start(t, cmd)
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
@@ -180,10 +201,7 @@ func TestConnections(t *testing.T) {
 		_, second := dial(t, "tcp", target.String())
 		waitForConnections(t, at.Port(), Connection{me, from}, Connection{me, second})
 		// What another process has as well is listed for both.
-		f, err := c.(*net.TCPConn).File()
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fileOf(t, c)
 		cmd := exec.Command("sleep", "600")
 		cmd.ExtraFiles = []*os.File{f}
 		other := start(t, cmd)
@@ -251,7 +269,7 @@ func netPort(a netip.AddrPort) string {
 func TestPeerOfAnotherProcess(t *testing.T) {
 	l, at := listen(t, "tcp", "127.0.0.1:0")
 	_, user := startAsAnother(t, func() *exec.Cmd {
-		cmd := helper("dial", at.String())
+		cmd := helper("link", "dial", at.String())
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)

@@ -22,25 +22,9 @@ import (
 // file system that does not answer any more, as a network drive whose server is
 // gone. Where this system cannot have one it is an ordinary file.
 func TestInputThatAnswersNobody(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	flags := []string{"--mount", "--", self}
-	if os.Geteuid() != 0 {
-		flags = append([]string{"--user", "--map-root-user"}, flags...)
-	}
-	cmd := exec.Command("unshare", flags...)
-	cmd.Env = append(os.Environ(), helperMode+"=hung")
+	cmd := unshared(t, "hung", "--mount")
 	cmd.Dir = t.TempDir()
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, out := pipes(t, cmd)
 	cmd.Stderr = os.Stderr
 	start(t, cmd)
 	defer in.Close()
@@ -213,39 +197,10 @@ func TestFile(t *testing.T) {
 }
 
 func TestHasUnixClients(t *testing.T) {
-	type socket interface{ File() (*os.File, error) }
-	file := func(s socket) *os.File {
-		f, err := s.File()
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { f.Close() })
-		return f
-	}
 	dir := t.TempDir()
-	listener := func(network, name string) *net.UnixListener {
-		l, err := net.ListenUnix(network, &net.UnixAddr{Name: name, Net: network})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { l.Close() })
-		return l
-	}
-	connect := func(l *net.UnixListener) (client, server *net.UnixConn) {
-		client, err := net.DialUnix(l.Addr().Network(), nil, l.Addr().(*net.UnixAddr))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { client.Close() })
-		if server, err = l.AcceptUnix(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { server.Close() })
-		return client, server
-	}
-	stream, packets := listener("unix", dir+"/stream"), listener("unixpacket", dir+"/packets")
-	client, accepted := connect(stream)
-	_, acceptedPackets := connect(packets)
+	stream, packets := listenUnix(t, "unix", dir+"/stream"), listenUnix(t, "unixpacket", dir+"/packets")
+	client, accepted := join(t, stream)
+	_, acceptedPackets := join(t, packets)
 	datagrams, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: dir + "/datagrams", Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)
@@ -262,21 +217,25 @@ func TestHasUnixClients(t *testing.T) {
 
 	for _, c := range []struct {
 		name   string
-		holds  *os.File
+		holds  any
 		wanted bool
 	}{
-		{"listens", file(stream), true},
-		{"listens for packets", file(packets), true},
-		{"listens on an abstract socket", file(listener("unix", fmt.Sprintf("@lamplighter-test-%d", os.Getpid()))), true},
-		{"takes datagrams", file(datagrams), true},
-		{"has accepted", file(accepted), true},
-		{"has accepted packets", file(acceptedPackets), true},
-		{"has connected", file(client), false},
+		{"listens", stream, true},
+		{"listens for packets", packets, true},
+		{"listens on an abstract socket", listenUnix(t, "unix", fmt.Sprintf("@lamplighter-test-%d", os.Getpid())), true},
+		{"takes datagrams", datagrams, true},
+		{"has accepted", accepted, true},
+		{"has accepted packets", acceptedPackets, true},
+		{"has connected", client, false},
 		{"one of a pair", half, false},
-		{"listens on TCP", file(tcp), false},
+		{"listens on TCP", tcp, false},
 	} {
+		f, isFile := c.holds.(*os.File)
+		if !isFile {
+			f = fileOf(t, c.holds)
+		}
 		cmd := exec.Command("sleep", "600")
-		cmd.ExtraFiles = []*os.File{c.holds}
+		cmd.ExtraFiles = []*os.File{f}
 		id := identityOf(t, start(t, cmd))
 		if got, err := (localEnds{}).HasUnixClients([]monitor.Identity{id}); got != c.wanted || err != nil {
 			t.Errorf("%s: %v, %v", c.name, got, err)

@@ -1,7 +1,6 @@
 package process
 
 import (
-	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -13,47 +12,6 @@ import (
 
 	"lamplighter/monitor"
 )
-
-// serve runs the watch until the test ends or stop is called.
-func serve(t testing.TB, w *ExitWatch) (stop func()) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- w.Serve(ctx) }()
-	stopped := false
-	stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
-		cancel()
-		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("Serve: %v", err)
-		}
-	}
-	t.Cleanup(stop)
-	return stop
-}
-
-func watch(t testing.TB, w *ExitWatch, id monitor.Identity) {
-	t.Helper()
-	if err := w.Watch(id); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func nextExit(t testing.TB, w *ExitWatch) monitor.Identity {
-	t.Helper()
-	deadline := time.NewTimer(time.Minute)
-	defer deadline.Stop()
-	select {
-	case id := <-w.Exits():
-		return id
-	case <-deadline.C:
-		t.Fatal("no exit was told")
-		return monitor.Identity{}
-	}
-}
 
 func TestExitOfAnUnreapedAndAReapedChild(t *testing.T) {
 	w := NewExitWatch()
@@ -74,55 +32,6 @@ func TestExitOfAnUnreapedAndAReapedChild(t *testing.T) {
 		if err := w.Watch(id); !errors.Is(err, ErrGone) {
 			t.Errorf("watching a process that has ended: %v", err)
 		}
-	}
-}
-
-func TestWatchRefusesWhatIsGone(t *testing.T) {
-	live := sleeper(t)
-	dead := sleeper(t)
-	kill(t, dead.PID, syscall.SIGKILL)
-	waitForState(t, dead.PID, Unreaped)
-	gonePID := unused(t)
-	w := NewExitWatch()
-	check := func(when string) {
-		for what, id := range map[string]monitor.Identity{
-			"another process": {PID: live.PID, Start: live.Start + 1},
-			"unreaped":        dead,
-			"a free pid":      {PID: gonePID, Start: 1},
-			"no pid":          {PID: 0},
-			"a negative pid":  {PID: -1},
-		} {
-			if err := w.Watch(id); !errors.Is(err, ErrGone) {
-				t.Errorf("%s, %s: %v", when, what, err)
-			}
-		}
-	}
-	check("before Serve")
-	serve(t, w)
-	check("while serving")
-	if len(w.watched) > 0 {
-		t.Errorf("it watches %v", w.watched)
-	}
-}
-
-func TestForgottenProcessIsNotTold(t *testing.T) {
-	w := NewExitWatch()
-	serve(t, w)
-	a, b, c := sleeper(t), sleeper(t), sleeper(t)
-	for _, id := range []monitor.Identity{a, b, c} {
-		watch(t, w, id)
-	}
-	w.Forget(a)
-	w.Forget(a)
-	kill(t, a.PID, syscall.SIGKILL)
-	waitForState(t, a.PID, Unreaped)
-	kill(t, b.PID, syscall.SIGKILL)
-	if got := nextExit(t, w); got != b {
-		t.Errorf("told %v", got)
-	}
-	kill(t, c.PID, syscall.SIGKILL)
-	if got := nextExit(t, w); got != c {
-		t.Errorf("told %v", got)
 	}
 }
 
@@ -151,36 +60,6 @@ func TestHundredExits(t *testing.T) {
 		t.Errorf("and %v once more", id)
 	default:
 	}
-}
-
-func TestServeAgain(t *testing.T) {
-	w := NewExitWatch()
-	a, b, c := sleeper(t), sleeper(t), sleeper(t)
-	watch(t, w, a) // before anybody serves
-	stop := serve(t, w)
-	watch(t, w, b)
-	watch(t, w, c)
-	stop()
-	kill(t, b.PID, syscall.SIGKILL)
-	waitForState(t, b.PID, Unreaped)
-	serve(t, w)
-	for _, id := range []monitor.Identity{b, a, c} {
-		if id != b {
-			kill(t, id.PID, syscall.SIGKILL)
-		}
-		if got := nextExit(t, w); got != id {
-			t.Errorf("told %v", got)
-		}
-	}
-	if polling := polls(w); polling || len(w.watched) > 0 {
-		t.Errorf("it polls: %v, and watches %v", polling, w.watched)
-	}
-}
-
-// polls reports whether a watch polls any of its processes.
-func polls(w *ExitWatch) bool {
-	_, polling := w.look()
-	return polling
 }
 
 func TestForgetGivesDescriptorsBack(t *testing.T) {
@@ -246,19 +125,14 @@ func TestWatchWithoutDescriptorsLeft(t *testing.T) {
 	w := NewExitWatch()
 	w.pollEvery = 10 * time.Millisecond
 	serve(t, w)
-	var old unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &old); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 64, Max: old.Max}); err != nil {
-		t.Fatal(err)
-	}
+	restore := limitDescriptors(t, 64)
 	free := takeAll()
 	err := w.Watch(id)
 	for _, fd := range free {
 		unix.Close(fd)
 	}
-	if err := errors.Join(err, unix.Setrlimit(unix.RLIMIT_NOFILE, &old)); err != nil {
+	restore()
+	if err != nil {
 		t.Fatal(err)
 	}
 	if !polls(w) {
@@ -272,26 +146,20 @@ func TestWatchWithoutDescriptorsLeft(t *testing.T) {
 
 // TestWatchLeavesDescriptors holds no more processes than a quarter of the limit.
 func TestWatchLeavesDescriptors(t *testing.T) {
-	running, over := sleeper(t), sleeper(t)
-	kill(t, over.PID, syscall.SIGKILL)
-	waitForState(t, over.PID, Unreaped)
+	running, over := idle(t), idle(t)
+	over.end()
 	w := NewExitWatch()
 	for n := range 32 {
 		id := monitor.Identity{PID: -n}
 		w.watched[id] = &watched{handle: unheld(id)}
 	}
-	var old unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &old); err != nil {
+	restore := limitDescriptors(t, 128)
+	err, gone := w.Watch(running.Identity), w.Watch(over.Identity)
+	restore()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 128, Max: old.Max}); err != nil {
-		t.Fatal(err)
-	}
-	err, gone := w.Watch(running), w.Watch(over)
-	if err := errors.Join(err, unix.Setrlimit(unix.RLIMIT_NOFILE, &old)); err != nil {
-		t.Fatal(err)
-	}
-	if _, held := w.watched[running].handle.over(); !errors.Is(held, os.ErrNoHandle) || !errors.Is(gone, ErrGone) {
+	if _, held := w.watched[running.Identity].handle.over(); !errors.Is(held, os.ErrNoHandle) || !errors.Is(gone, ErrGone) {
 		t.Errorf("%v, %v", held, gone)
 	}
 }

@@ -146,7 +146,7 @@ func TestSameUserOfAProcess(t *testing.T) {
 
 // TestSameUserInEveryRespect reads what processes of ours and of others show.
 func TestSameUserInEveryRespect(t *testing.T) {
-	root := t.TempDir()
+	f := newFakeProc(t, t.TempDir())
 	for name, c := range map[string]struct {
 		uid  string // as shown; o stands for our user, x for another
 		want bool
@@ -154,15 +154,9 @@ func TestSameUserInEveryRespect(t *testing.T) {
 		"ours": {"o o o o", true}, "started by another": {"x o o o", false}, "with another's rights": {"o x o x", false},
 		"with a way back": {"o o x o", false}, "another's": {"x x x x", false}, "its files another's": {"o o o x", true},
 	} {
-		dir := filepath.Join(root, "7")
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
 		uid := strings.NewReplacer("o", strconv.Itoa(os.Getuid()), "x", strconv.Itoa(os.Getuid()+1), " ", "\t").Replace(c.uid)
-		if err := os.WriteFile(filepath.Join(dir, "status"), []byte("Name:\tx\nUid:\t"+uid+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := (procfs{root}).sameUser(7); got != c.want || err != nil {
+		f.write(7, "status", "Name:\tx\nUid:\t"+uid+"\n")
+		if got, err := (procfs{f.root}).sameUser(7); got != c.want || err != nil {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
@@ -264,21 +258,10 @@ func TestMarkedReadsOnlyWholeEntries(t *testing.T) {
 		"longer": {"M=12\x00", false}, "shorter": {"M=\x00", false}, "within": {"A=M=1\x00XM=1\x00", false}, "none": {"", false},
 		"twice": {"M=2\x00M=1\x00", true},
 	} {
-		root := t.TempDir()
-		dir := filepath.Join(root, "7")
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		stat := "7 (x) S 1 7 7 0 -1 0 0 0 0 0 1 2 0 0 20 0 1 0 99 4096000 321 1 2 3 4 0 0\n"
-		for file, text := range map[string]string{"environ": c.environ, "stat": stat, "cmdline": "x\x00"} {
-			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := os.Mkdir(filepath.Join(root, "self"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		id, marked, err := (procfs{root}).isMarked(7, "M=1")
+		f := newFakeProc(t, t.TempDir())
+		f.put(7, fakeProcess{start: 99})
+		f.write(7, "environ", c.environ)
+		id, marked, err := (procfs{f.root}).isMarked(7, "M=1")
 		if err != nil || marked != c.want || marked && id != (monitor.Identity{PID: 7, Start: 99}) {
 			t.Errorf("%s: %v, %v, %v", name, id, marked, err)
 		}

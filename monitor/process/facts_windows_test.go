@@ -18,10 +18,7 @@ import (
 // one user.
 func TestAncestorsAndUser(t *testing.T) {
 	h := start(t, "parent")
-	pid, err := strconv.Atoi(h.said)
-	if err != nil {
-		t.Fatal(h.said)
-	}
+	pid := h.number(t)
 	want := []monitor.Identity{h.Identity, identityOf(t, os.Getpid())}
 	if above, err := Above(Local(), pid); err != nil || len(above) < 2 || !slices.Equal(above[:2], want) {
 		t.Errorf("%v, %v, want %v first", above, err, want)
@@ -34,10 +31,7 @@ func TestAncestorsAndUser(t *testing.T) {
 // A process whose parent has ended has none: its pid may be another's by now.
 func TestAncestorsOfAnOrphan(t *testing.T) {
 	h := start(t, "parent")
-	pid, err := strconv.Atoi(h.said)
-	if err != nil {
-		t.Fatal(h.said)
-	}
+	pid := h.number(t)
 	orphan := identityOf(t, pid)
 	if err := h.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

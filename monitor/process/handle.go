@@ -55,9 +55,6 @@ func Hold(id monitor.Identity) (*Handle, error) {
 // unheld is a handle that holds nothing, as where nothing can be held.
 func unheld(id monitor.Identity) *Handle { return &Handle{id, &os.Process{Pid: id.PID}} }
 
-// Identity is whom the handle holds.
-func (h *Handle) Identity() monitor.Identity { return h.id }
-
 // Terminate asks the process to end: SIGTERM, which it may handle or ignore,
 // and which waits while the process is suspended. Windows has no such thing for
 // a process without a window; there it is the same as Kill.

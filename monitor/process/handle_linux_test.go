@@ -55,7 +55,7 @@ func TestHandleSignals(t *testing.T) {
 		do(t, func() error { return hb.Wait(t.Context()) })
 		for _, h := range []*Handle{ha, hb} {
 			if !h.Ended() {
-				t.Errorf("%v lives", h.Identity())
+				t.Errorf("%v lives", h.id)
 			}
 			for what, send := range map[string]func() error{"Terminate": h.Terminate, "Suspend": h.Suspend, "Continue": h.Continue, "Kill": h.Kill} {
 				if err := send(); !errors.Is(err, ErrGone) {
@@ -86,27 +86,6 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	})
 }
 
-func TestHoldRefusesWhatIsGone(t *testing.T) {
-	live, dead := sleeper(t), sleeper(t)
-	kill(t, dead.PID, syscall.SIGKILL)
-	waitForState(t, dead.PID, Unreaped)
-	before := openDescriptors(t)
-	for what, id := range map[string]monitor.Identity{
-		"another process": {PID: live.PID, Start: live.Start + 1},
-		"unreaped":        dead,
-		"a free pid":      {PID: unused(t), Start: 1},
-		"no pid":          {},
-		"a group":         {PID: -live.PID, Start: live.Start},
-	} {
-		if h, err := Hold(id); !errors.Is(err, ErrGone) {
-			t.Errorf("%s: %v, %v", what, h, err)
-		}
-	}
-	if n := openDescriptors(t); n != before {
-		t.Errorf("%d descriptors became %d", before, n)
-	}
-}
-
 func TestClosedHandleSendsNothing(t *testing.T) {
 	id := sleeper(t)
 	before := openDescriptors(t)
@@ -116,6 +95,9 @@ func TestClosedHandleSendsNothing(t *testing.T) {
 	}
 	h.Close()
 	h.Close()
+	if refused, err := Hold(monitor.Identity{PID: id.PID, Start: id.Start + 1}); !errors.Is(err, ErrGone) {
+		t.Errorf("another process: %v, %v", refused, err)
+	}
 	if n := openDescriptors(t); n != before {
 		t.Errorf("%d descriptors became %d", before, n)
 	}
@@ -127,27 +109,14 @@ func TestClosedHandleSendsNothing(t *testing.T) {
 	}
 }
 
-// inNamespace runs a helper of the test binary as root of a process namespace
-// of its own, where it may choose the next pid.
-func inNamespace(t *testing.T, mode string) {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	flags := []string{"--pid", "--fork", "--kill-child", "--mount-proc", "--"}
-	if os.Geteuid() != 0 {
-		flags = append([]string{"--user", "--map-root-user"}, flags...)
-	}
-	cmd := exec.Command("unshare", append(flags, self)...)
-	cmd.Env = append(os.Environ(), helperMode+"="+mode)
-	out, err := cmd.CombinedOutput()
+// TestReusedPidIsNotSignalled runs in a process namespace of its own, where it may choose
+// the next pid.
+func TestReusedPidIsNotSignalled(t *testing.T) {
+	out, err := unshared(t, "reuse", "--pid", "--fork", "--kill-child", "--mount-proc").CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) != "as it should be" {
 		t.Fatalf("%v\n%s", err, out)
 	}
 }
-
-func TestReusedPidIsNotSignalled(t *testing.T) { inNamespace(t, "reuse") }
 
 // helperReuse lets a pid be reused while handles of its first owner are held.
 func helperReuse() {
@@ -211,18 +180,13 @@ func helperReuse() {
 }
 
 func TestSignallingAnotherUsersProcess(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	// Whoever runs this is a stranger to one of the two: the process of this
 	// test, or that of somebody else who tries to signal it.
-	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), helperMode+"=foreign")
+	cmd := helper("foreign")
 	cmd.Stdin = strings.NewReader(sleeper(t).String())
 	if os.Geteuid() == 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-		cmd.Path = copyFor(t, self)
+		cmd.Path = copyFor(t, cmd.Path)
 	} else {
 		cmd.Stdin = strings.NewReader(identityOf(t, 1).String())
 	}

@@ -109,21 +109,14 @@ func TestUnixSockets(t *testing.T) {
 	}
 	defer unix.Close(pair[0])
 	tcp, _ := listen(t, "tcp4", "127.0.0.1:0")
-	named, err := net.Listen("unix", t.TempDir()+"/s")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer named.Close()
+	named := listenUnix(t, "unix", t.TempDir()+"/s")
 	waiting, err := net.Dial("unix", named.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer waiting.Close()
-	fileOf := func(c interface{ File() (*os.File, error) }) uint64 {
-		f, err := c.File()
-		if err != nil {
-			t.Fatal(err)
-		}
+	socketInode := func(socket any) uint64 {
+		f := fileOf(t, socket)
 		defer f.Close()
 		return inodeOf(int(f.Fd()))
 	}
@@ -133,13 +126,13 @@ func TestUnixSockets(t *testing.T) {
 	if !ok || err != nil || !s.stream || s.named || s.closed() || uint64(s.peer) != inodeOf(pair[1]) {
 		t.Errorf("a pair: %+v, %v, %v", s, ok, err)
 	}
-	if s, ok, err := unixSocketOf(fileOf(tcp)); ok || err != nil {
+	if s, ok, err := unixSocketOf(socketInode(tcp)); ok || err != nil {
 		t.Errorf("of the internet: %+v, %v", s, err)
 	}
-	if s, ok, err := unixSocketOf(fileOf(waiting.(*net.UnixConn))); !ok || err != nil || s.closed() || s.peer != 0 {
+	if s, ok, err := unixSocketOf(socketInode(waiting)); !ok || err != nil || s.closed() || s.peer != 0 {
 		t.Errorf("connected, not accepted: %+v, %v, %v", s, ok, err)
 	}
-	if s, ok, err := unixSocketOf(fileOf(named.(*net.UnixListener))); !ok || err != nil || !s.named || s.stream {
+	if s, ok, err := unixSocketOf(socketInode(named)); !ok || err != nil || !s.named || s.stream {
 		t.Errorf("listening: %+v, %v, %v", s, ok, err)
 	}
 	for _, none := range []uint64{0, 1 << 40} {

@@ -62,12 +62,6 @@ func pause() error {
 	}
 }
 
-func helper(args ...string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe", args...)
-	cmd.Env = append(os.Environ(), helperMode+"=link")
-	return cmd
-}
-
 // channel makes the two ends of one stream: the server's, and the client's.
 func channel(kind string, serverReads bool) (server, client *os.File, err error) {
 	switch kind {
@@ -97,7 +91,7 @@ func linkClient(plan string) error {
 	if err := json.Unmarshal([]byte(plan), &p); err != nil {
 		return err
 	}
-	cmd := helper("server", plan)
+	cmd := helper("link", "server", plan)
 	cmd.Stderr = os.Stderr
 	var ends []*os.File
 	make1 := func(kind string, serverReads bool) (*os.File, error) {
@@ -294,15 +288,13 @@ func startPair(t testing.TB, p linkPlan) pair {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := helper("client", string(plan))
+	cmd := helper("link", "client", string(plan))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	pid := start(t, cmd)
-	t.Cleanup(func() { syscall.Kill(-pid, syscall.SIGKILL) })
+	pid := startGroup(t, cmd)
 	lines := bufio.NewReader(out)
 	got := pair{client: identityOf(t, pid)}
 	server := readPID(t, lines)

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
 	"testing"
 
 	"lamplighter/monitor"
@@ -27,18 +26,9 @@ func scripted(t *testing.T, scripts int, server string) (chain []monitor.Identit
 		line = path
 	}
 	cmd := exec.Command("sh", line)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, out := pipes(t, cmd)
 	t.Cleanup(func() { in.Close(); out.Close() })
-	outer := start(t, cmd)
-	t.Cleanup(func() { syscall.Kill(-outer, syscall.SIGKILL) })
+	outer := startGroup(t, cmd)
 	id := below(t, outer, "600").Identity
 	for chain = []monitor.Identity{id}; id.PID != outer; {
 		s, err := ReadStat(id.PID)

@@ -148,14 +148,7 @@ func TestWhatIsNoLink(t *testing.T) {
 // serverOfOurs runs a program whose client this test is.
 func serverOfOurs(t *testing.T, cmd *exec.Cmd) (monitor.Identity, io.WriteCloser, io.ReadCloser) {
 	t.Helper()
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, out := pipes(t, cmd)
 	return identityOf(t, start(t, cmd)), in, out
 }
 
@@ -252,37 +245,11 @@ func TestEndsThatTheServerGivesUp(t *testing.T) {
 }
 
 func TestSocketsOfOtherKindsAreNoLink(t *testing.T) {
-	l, addr := listen(t, "tcp4", "127.0.0.1:0")
-	c, err := net.Dial("tcp", addr.String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	accepted, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer accepted.Close()
-	service, err := net.Listen("unix", t.TempDir()+"/service")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer service.Close()
-	named, err := net.Dial("unix", service.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer named.Close()
-	other, err := service.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	for _, socket := range []interface{ File() (*os.File, error) }{accepted.(*net.TCPConn), named.(*net.UnixConn)} {
-		f, err := socket.File()
-		if err != nil {
-			t.Fatal(err)
-		}
+	l, _ := listen(t, "tcp4", "127.0.0.1:0")
+	_, accepted := join(t, l)
+	named, _ := join(t, listenUnix(t, "unix", t.TempDir()+"/service"))
+	for _, socket := range []net.Conn{accepted, named} {
+		f := fileOf(t, socket)
 		cmd := exec.Command("sleep", "600")
 		cmd.Stdin, cmd.Stdout = f, f
 		id := identityOf(t, start(t, cmd))
@@ -297,12 +264,12 @@ func TestSocketsOfOtherKindsAreNoLink(t *testing.T) {
 // TestLinksThatMayNotBeLookedAt asks, without any rights, about a process of
 // the same user that hides.
 func TestLinksThatMayNotBeLookedAt(t *testing.T) {
-	cmd := helper("hidden")
+	cmd := helper("link", "hidden")
 	id, _, out := serverOfOurs(t, cmd)
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "hidden\n" {
 		t.Fatal(line, err)
 	}
-	told, err := helper("ask", id.String(), identityOf(t, os.Getpid()).String()).Output()
+	told, err := helper("link", "ask", id.String(), identityOf(t, os.Getpid()).String()).Output()
 	if err != nil {
 		t.Fatal(err, string(told))
 	}

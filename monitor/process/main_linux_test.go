@@ -8,16 +8,12 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 
 	"lamplighter/monitor"
 )
-
-// helperMode makes the test binary one of the helper programs below.
-const helperMode = "LAMPLIGHTER_PROCESS_TEST_HELPER"
 
 func TestMain(m *testing.M) {
 	switch os.Getenv(helperMode) {
@@ -50,22 +46,6 @@ func helperListen() {
 	bufio.NewReader(os.Stdin).ReadString('\n')
 }
 
-// eventually waits until cond holds.
-func eventually(t testing.TB, what string, cond func() bool) {
-	t.Helper()
-	deadline := time.NewTimer(time.Minute)
-	defer deadline.Stop()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for !cond() {
-		select {
-		case <-tick.C:
-		case <-deadline.C:
-			t.Fatalf("still not true: %s", what)
-		}
-	}
-}
-
 // start runs a program until the test ends.
 func start(t testing.TB, cmd *exec.Cmd) int {
 	t.Helper()
@@ -79,19 +59,52 @@ func start(t testing.TB, cmd *exec.Cmd) int {
 	return cmd.Process.Pid
 }
 
+// startGroup is start with a process group of its own, all of which ends with the test.
+func startGroup(t testing.TB, cmd *exec.Cmd) int {
+	t.Helper()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	pid := start(t, cmd)
+	t.Cleanup(func() { syscall.Kill(-pid, syscall.SIGKILL) }) // before start's own, so that the pid is still ours
+	return pid
+}
+
 // sleeper runs a sleep until the test ends.
 func sleeper(t testing.TB) monitor.Identity {
 	t.Helper()
 	return identityOf(t, start(t, exec.Command("sleep", "600")))
 }
 
-func identityOf(t testing.TB, pid int) monitor.Identity {
+// idle runs a sleep, which nobody has reaped after its end.
+func idle(t testing.TB) idler {
 	t.Helper()
-	s, err := ReadStat(pid)
+	id := sleeper(t)
+	return idler{id, func() {
+		t.Helper()
+		kill(t, id.PID, syscall.SIGKILL)
+		waitForState(t, id.PID, Unreaped)
+	}}
+}
+
+// helper is this program as one of the helpers.
+func helper(mode string, args ...string) *exec.Cmd {
+	cmd := exec.Command("/proc/self/exe", args...)
+	cmd.Env = append(os.Environ(), helperMode+"="+mode)
+	return cmd
+}
+
+// unshared is a helper as root of namespaces of its own.
+func unshared(t testing.TB, mode string, flags ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Identity
+	if os.Geteuid() != 0 {
+		flags = append([]string{"--user", "--map-root-user"}, flags...)
+	}
+	cmd := exec.Command("unshare", append(flags, "--", self)...)
+	cmd.Env = append(os.Environ(), helperMode+"="+mode)
+	return cmd
 }
 
 func kill(t testing.TB, pid int, sig syscall.Signal) {
@@ -117,6 +130,25 @@ func openDescriptors(t testing.TB) int {
 		t.Fatal(err)
 	}
 	return len(fds)
+}
+
+// limitDescriptors lets this program have no more than so many descriptors, until restore
+// is called.
+func limitDescriptors(t testing.TB, most uint64) (restore func()) {
+	t.Helper()
+	var old unix.Rlimit
+	err := unix.Getrlimit(unix.RLIMIT_NOFILE, &old)
+	if err == nil {
+		err = unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: most, Max: old.Max})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &old); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // unused is the pid of a process that has ended.

@@ -7,20 +7,17 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"lamplighter/monitor"
 )
 
-// helperMode makes the test binary one of the helper programs below. Each says
-// one line when it is ready, and ends when its standard input does, so that
-// none outlives the test, however that ends.
-const helperMode = "LAMPLIGHTER_PROCESS_TEST_HELPER"
-
+// Each of the helper programs below says one line when it is ready, and ends when its
+// standard input does, so that none outlives the test, however that ends.
 func TestMain(m *testing.M) {
 	switch mode := os.Getenv(helperMode); mode {
 	case "":
@@ -111,14 +108,7 @@ func start(t testing.TB, mode string, args ...string) *helper {
 	cmd := exec.Command(exe, args...)
 	cmd.Env = append(os.Environ(), helperMode+"="+mode)
 	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdin, stdout := pipes(t, cmd)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -133,6 +123,16 @@ func start(t testing.TB, mode string, args ...string) *helper {
 	return h
 }
 
+// number is the pid that it said.
+func (h *helper) number(t testing.TB) int {
+	t.Helper()
+	n, err := strconv.Atoi(h.said)
+	if err != nil {
+		t.Fatal(h.said)
+	}
+	return n
+}
+
 // kill ends the helper and waits until the system knows.
 func (h *helper) kill() {
 	_ = h.cmd.Process.Kill() // it may have ended
@@ -140,27 +140,9 @@ func (h *helper) kill() {
 	_ = h.cmd.Wait() // its status is that of a killed process
 }
 
-func identityOf(t testing.TB, pid int) monitor.Identity {
+// idle runs a helper that does nothing.
+func idle(t testing.TB) idler {
 	t.Helper()
-	s, err := ReadStat(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Identity
-}
-
-// eventually waits until cond holds.
-func eventually(t testing.TB, what string, cond func() bool) {
-	t.Helper()
-	deadline := time.NewTimer(20 * time.Second)
-	defer deadline.Stop()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for !cond() {
-		select {
-		case <-tick.C:
-		case <-deadline.C:
-			t.Fatalf("still not true: %s", what)
-		}
-	}
+	h := start(t, "idle")
+	return idler{h.Identity, h.kill}
 }

@@ -77,18 +77,8 @@ func waitForName(t testing.TB, pid int, name string) {
 func shell(t testing.TB, script string, args ...string) (monitor.Identity, io.Writer, *bufio.Reader) {
 	t.Helper()
 	cmd := exec.Command("sh", append([]string{"-c", script}, args...)...)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	pid := start(t, cmd)
-	t.Cleanup(func() { syscall.Kill(-pid, syscall.SIGKILL) }) // before start's own, so that the pid is still ours
-	return identityOf(t, pid), in, bufio.NewReader(out)
+	in, out := pipes(t, cmd)
+	return identityOf(t, startGroup(t, cmd)), in, bufio.NewReader(out)
 }
 
 func TestPassSeesRealExec(t *testing.T) {
@@ -144,23 +134,14 @@ func TestPassWithoutDescriptorsLeft(t *testing.T) {
 	passUntil(t, table, "the shell", func(i Info) bool { return i.Identity == id })
 	young := NewTable()
 
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
-	low := syscall.Rlimit{Cur: 256, Max: limit.Max}
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &low); err != nil {
-		t.Fatal(err)
-	}
+	raise := limitDescriptors(t, 256)
 	taken := takeAll()
 	restore := func() {
 		for _, fd := range taken {
 			syscall.Close(fd)
 		}
 		taken = nil
-		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-			t.Fatal(err)
-		}
+		raise()
 	}
 	defer restore()
 	for _, table := range []*Table{table, young} {

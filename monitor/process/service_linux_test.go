@@ -1,16 +1,12 @@
 package process
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +14,7 @@ import (
 	"github.com/godbus/dbus/v5"
 
 	"lamplighter/monitor"
+	"lamplighter/tray/traytest"
 )
 
 func TestServiceOfAControlGroup(t *testing.T) {
@@ -62,11 +59,8 @@ func fakeServices(t *testing.T, list ...fakeService) procfs {
 	t.Helper()
 	f := newFakeProc(t, t.TempDir())
 	for _, p := range list {
-		dir := filepath.Join(f.root, strconv.Itoa(p.pid))
-		f.must(os.MkdirAll(dir, 0o755))
-		stat := fmt.Sprintf("%d (%s) S %d 7 7 0 -1 0 0 0 0 0 250 50 0 0 20 0 1 0 %d 4096000 321 1 2 3 4 0 0\n", p.pid, p.comm, p.parent, p.pid*10)
-		f.must(os.WriteFile(filepath.Join(dir, "stat"), []byte(stat), 0o644))
-		f.must(os.WriteFile(filepath.Join(dir, "cgroup"), []byte(p.cgroup), 0o644))
+		f.put(p.pid, fakeProcess{start: uint64(p.pid * 10), name: p.comm, parent: p.parent})
+		f.write(p.pid, "cgroup", p.cgroup)
 	}
 	return procfs{f.root}
 }
@@ -141,23 +135,6 @@ func (m fakeManager) Get(iface, name string) (dbus.Variant, *dbus.Error) {
 	return dbus.MakeVariant(m.main), nil
 }
 
-// bus starts a bus that lasts as long as the test.
-func bus(t *testing.T) (address string) {
-	t.Helper()
-	cmd := exec.Command("dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address=1",
-		"--address=unix:path="+filepath.Join(t.TempDir(), "bus"))
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	start(t, cmd)
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(line)
-}
-
 func (m fakeManager) run(t *testing.T, address string) {
 	t.Helper()
 	conn, err := dbus.Connect(address)
@@ -177,7 +154,8 @@ func (m fakeManager) run(t *testing.T, address string) {
 }
 
 func TestAskSystemd(t *testing.T) {
-	session, system := bus(t), bus(t)
+	session, _ := traytest.StartBus(t)
+	system, _ := traytest.StartBus(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", session)
 	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", system)
 	for _, ofUser := range []bool{false, true} {

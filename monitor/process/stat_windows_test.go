@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -130,10 +129,7 @@ func TestStatTellsMemoryAndTime(t *testing.T) {
 
 func TestTree(t *testing.T) {
 	h := start(t, "parent")
-	pid, err := strconv.Atoi(h.said)
-	if err != nil {
-		t.Fatal(h.said)
-	}
+	pid := h.number(t)
 	grandchild := identityOf(t, pid)
 	expect := func(root monitor.Identity, want ...monitor.Identity) {
 		t.Helper()

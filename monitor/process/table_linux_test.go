@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,6 +26,8 @@ type fakeProc struct {
 type fakeProcess struct {
 	start, layout uint64
 	state         string // "S" if empty
+	name          string // "fake" if empty
+	parent        int    // 1 if 0
 	args          []string
 }
 
@@ -46,19 +49,20 @@ func (f *fakeProc) loadavg(last int) {
 }
 
 func (f *fakeProc) put(pid int, p fakeProcess) {
-	dir := filepath.Join(f.root, strconv.Itoa(pid))
-	f.must(os.MkdirAll(dir, 0o755))
-	code := fmt.Sprintf("%d 95000 140000", p.layout)
-	if p.state == "" {
-		p.state = "S"
-	}
-	stat := fmt.Sprintf("%d (fake) %s 1 7 7 0 -1 0 0 0 0 0 250 50 0 0 20 0 1 0 %d 4096000 321 1 %s 0 0\n", pid, p.state, p.start, code)
-	f.must(os.WriteFile(filepath.Join(dir, "stat"), []byte(stat), 0o644))
+	f.write(pid, "stat", fmt.Sprintf("%d (%s) %s %d 7 7 0 -1 0 0 0 0 0 250 50 0 0 20 0 1 0 %d 4096000 321 1 %d 95000 140000 0 0\n",
+		pid, cmp.Or(p.name, "fake"), cmp.Or(p.state, "S"), cmp.Or(p.parent, 1), p.start, p.layout))
 	cmdline := ""
 	for _, a := range p.args {
 		cmdline += a + "\x00"
 	}
-	f.must(os.WriteFile(filepath.Join(dir, "cmdline"), []byte(cmdline), 0o644))
+	f.write(pid, "cmdline", cmdline)
+}
+
+// write makes a file of a process.
+func (f *fakeProc) write(pid int, name, text string) {
+	dir := filepath.Join(f.root, strconv.Itoa(pid))
+	f.must(os.MkdirAll(dir, 0o755))
+	f.must(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 }
 
 func (f *fakeProc) remove(pid int) {
@@ -202,7 +206,7 @@ func TestPassGoesOnWithBrokenEntries(t *testing.T) {
 	f := newFakeProc(t, t.TempDir())
 	f.put(10, fakeProcess{start: 1, layout: 5, args: []string{"fine"}})
 	f.put(11, fakeProcess{start: 1, layout: 5, args: []string{"garbage"}})
-	f.must(os.WriteFile(filepath.Join(f.root, "11", "stat"), []byte("\xff\x00garbage"), 0o644))
+	f.write(11, "stat", "\xff\x00garbage")
 	f.must(os.MkdirAll(filepath.Join(f.root, "12"), 0o755)) // vanished in between: no files
 	f.must(os.WriteFile(filepath.Join(f.root, "13"), nil, 0o644))
 	f.put(14, fakeProcess{start: 1, layout: 5, args: []string{strings.Repeat("long ", 100_000)}})
