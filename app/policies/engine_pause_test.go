@@ -13,8 +13,7 @@ import (
 
 // Pauses and keeps end by themselves, and what is due then is announced first.
 func TestPauseEnds(t *testing.T) {
-	w := newWorld()
-	d := w.drive(w.engine(w.options()))
+	w, d := driving(usual())
 	w.instances(orphan(4, noon), attached(5, noon))
 	must(t, d.e.Pause(noon.Add(time.Hour), "a test"))
 	d.look()
@@ -79,10 +78,7 @@ func TestInactive(t *testing.T) {
 
 // On a quiet machine nothing is decided anew before something is due.
 func TestQuiet(t *testing.T) {
-	w := newWorld()
-	d := w.drive(w.engine(w.options()))
-	w.instances(server(4, noon))
-	d.look()
+	w, d := driving(usual(), server(4, noon))
 	if !d.due.Equal(noon.Add(25 * time.Minute)) {
 		t.Errorf("the next look is at %v", d.due)
 	}
@@ -93,14 +89,11 @@ func TestQuiet(t *testing.T) {
 }
 
 func BenchmarkLook(b *testing.B) {
-	w := newWorld()
-	d := w.drive(w.engine(w.options()))
 	var list []monitor.Instance
 	for pid := 1; pid <= 1000; pid++ {
 		list = append(list, server(pid, noon))
 	}
-	w.instances(list...)
-	d.look()
+	_, d := driving(usual(), list...)
 	for b.Loop() {
 		d.look()
 	}

@@ -29,11 +29,7 @@ func summaries(list []Notice) (found []string) {
 
 // The whole life of a plan: shown, announced, told, carried out, told.
 func TestOrphanIsEnded(t *testing.T) {
-	w := newWorld()
-	e := w.engine(w.options())
-	d := w.drive(e)
-	w.instances(orphan(4, noon))
-	d.look()
+	w, d := driving(usual(), orphan(4, noon))
 	if p := w.Snapshot().Policy; !p.Active || p.Orphans != 1 || len(p.Rules) != len(policy.All) {
 		t.Errorf("%+v", p)
 	}
@@ -79,14 +75,10 @@ func TestOrphanIsEnded(t *testing.T) {
 
 // Nothing is due at once: what is found late is announced first.
 func TestFoundLate(t *testing.T) {
-	w := newWorld()
-	e := w.engine(w.options())
-	d := w.drive(e)
-	w.instances(orphan(4, noon.Add(-3*time.Hour)), server(5, noon.Add(-40*time.Minute)))
-	d.look()
+	w, d := driving(usual(), orphan(4, noon.Add(-3*time.Hour)), server(5, noon.Add(-40*time.Minute)))
 	expect(t, "announced", w.kinds(monitor.EventShutdownPlanned),
 		"shutdown_planned 4 in 5 min: its client Codex (1004) has ended", "shutdown_planned 5 in 5 min: no call for 30 min")
-	for _, a := range e.Decisions(w.Snapshot(), "") {
+	for _, a := range d.e.Decisions(w.Snapshot(), "") {
 		if a.Do != policy.Wait || !a.At.Equal(noon.Add(5*time.Minute)) {
 			t.Errorf("%+v", a)
 		}
@@ -106,12 +98,7 @@ func TestFoundLate(t *testing.T) {
 
 // A short time is announced for half of it.
 func TestShortTimes(t *testing.T) {
-	w := newWorld()
-	e := w.engine(w.options())
-	e.SetRules(policy.Rules{OrphanGrace: 4 * time.Second})
-	d := w.drive(e)
-	w.instances(orphan(4, noon))
-	d.look()
+	w, d := driving(policy.Rules{OrphanGrace: 4 * time.Second}, orphan(4, noon))
 	d.pass(2 * time.Second)
 	expect(t, "announced", w.kinds(monitor.EventShutdownPlanned), "shutdown_planned 4 in 2 s: its client Codex (1004) has ended")
 	d.pass(2 * time.Second)
@@ -137,11 +124,8 @@ func TestPlanIsDropped(t *testing.T) {
 		"asleep":       {func(_ *testing.T, d *drive, _ *monitor.Instance) { d.sleep(8 * time.Hour) }, "the machine slept, or its clock was set, so that the time counts anew"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld()
-			d := w.drive(w.engine(w.options()))
 			in := server(4, noon)
-			w.instances(in)
-			d.look()
+			w, d := driving(usual(), in)
 			d.pass(27 * time.Minute)
 			expect(t, "announced", w.kinds(monitor.EventShutdownPlanned), "shutdown_planned 4 in 5 min: no call for 30 min")
 			test.how(t, d, &in)
@@ -181,11 +165,8 @@ func TestConfirmed(t *testing.T) {
 		"changed": {func(_ *testing.T, d *drive, in monitor.Instance) { d.instances() }, "the policy idle no longer applies"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld()
-			d := w.drive(w.engine(w.options()))
 			in := server(4, noon.Add(-time.Hour))
-			w.instances(in)
-			d.look()
+			w, d := driving(usual(), in)
 			d.tick(5 * time.Minute)
 			d.look()
 			if len(d.begun) != 1 {
@@ -205,13 +186,10 @@ func TestConfirmed(t *testing.T) {
 
 // What does not end although it was told to is told to the user, once an hour.
 func TestItDoesNotEnd(t *testing.T) {
-	w := newWorld()
+	w, d := driving(usual(), orphan(4, noon))
 	w.stop = func(in monitor.Instance, _ stop.Order) (stop.Result, error) {
 		return stop.Result{Outcome: stop.Failed, Detail: "Not ended: " + in.Label() + ": python (4) is still there."}, stop.ErrSurvived
 	}
-	d := w.drive(w.engine(w.options()))
-	w.instances(orphan(4, noon))
-	d.look()
 	d.pass(69 * time.Minute)
 	expect(t, "notices", summaries(w.notices), "4 - alpha will shut down in 5 min", "Not ended: 4 - alpha")
 	if body := w.notices[1].Body; !strings.Contains(body, "python (4) is still there.") {
@@ -230,10 +208,7 @@ func TestItDoesNotEnd(t *testing.T) {
 // Who was told of an end is told of the next one, also of a server that was not seen for
 // a moment.
 func TestPlannedAgainWithinTheHour(t *testing.T) {
-	w := newWorld()
-	d := w.drive(w.engine(w.options()))
-	w.instances(orphan(4, noon))
-	d.look()
+	w, d := driving(usual(), orphan(4, noon))
 	d.pass(6 * time.Minute)
 	w.instances()
 	d.look()
@@ -247,15 +222,12 @@ func TestPlannedAgainWithinTheHour(t *testing.T) {
 // What the ladder found gone and the snapshots go on to have is decided about
 // again, ever more rarely.
 func TestNotGoneAfterAll(t *testing.T) {
-	w := newWorld()
+	w, d := driving(usual(), server(4, noon))
 	tries := 0
 	w.stop = func(monitor.Instance, stop.Order) (stop.Result, error) {
 		tries++
 		return stop.Result{Outcome: stop.Gone}, process.ErrGone
 	}
-	d := w.drive(w.engine(w.options()))
-	w.instances(server(4, noon))
-	d.look()
 	d.pass(31*time.Minute - time.Second)
 	if tries != 1 {
 		t.Errorf("%d tries", tries)
@@ -278,12 +250,9 @@ func TestNotGoneAfterAll(t *testing.T) {
 
 // Rules that may not end it say so, and ask the user once.
 func TestNotify(t *testing.T) {
-	w := newWorld()
-	d := w.drive(w.engine(w.options()))
 	pinned := orphan(5, noon.Add(-time.Hour))
 	pinned.Pinned = true
-	w.instances(attached(4, noon.Add(-time.Hour)), pinned)
-	d.look()
+	w, d := driving(usual(), attached(4, noon.Add(-time.Hour)), pinned)
 	d.pass(5 * time.Hour)
 	expect(t, "refused", w.kinds(monitor.EventPolicyRefused), "policy_refused 5 its client Codex (1005) has ended, but it is pinned")
 	expect(t, "notified", w.kinds(monitor.EventNotified), "notified 4 no call for 30 min, but its client Codex (1004) is connected")
@@ -302,17 +271,12 @@ func TestNotify(t *testing.T) {
 
 // What is dead to everybody is told of, and leaves the lists until it shows a sign of life.
 func TestGivenUp(t *testing.T) {
-	w := newWorld()
-	e := w.engine(w.options())
-	e.SetRules(policy.Rules{ZombieAfter: 10 * time.Minute})
-	d := w.drive(e)
 	alive := server(4, time.Time{})
 	alive.Busy = nil
 	dead := alive
 	dead.State, dead.Cause = monitor.StateZombie, monitor.CauseSuspended
 	dead.Evidence.NoUsers, dead.Evidence.RedSince = true, noon
-	w.instances(dead)
-	d.look()
+	w, d := driving(policy.Rules{ZombieAfter: 10 * time.Minute}, dead)
 	d.pass(9 * time.Minute)
 	if p := d.planned(); !p.GivenUpSince.IsZero() || len(w.notices) > 0 {
 		t.Errorf("too early: %+v, %v", p, w.notices)
@@ -334,14 +298,11 @@ func TestGivenUp(t *testing.T) {
 
 // Many at once are one notice, and four at a time are ended.
 func TestMany(t *testing.T) {
-	w := newWorld()
-	d := w.drive(w.engine(w.options()))
 	var list []monitor.Instance
 	for pid := 1; pid <= 500; pid++ {
 		list = append(list, orphan(pid, noon))
 	}
-	w.instances(list...)
-	d.look()
+	w, d := driving(usual(), list...)
 	d.pass(6 * time.Minute)
 	expect(t, "notices", summaries(w.notices), "500 servers will shut down, the first in 5 min")
 	if n := w.notices[0]; len(n.IDs) != 500 || strings.Count(n.Body, "\n") != mostLines || !strings.HasSuffix(n.Body, "\nand 492 more") {
@@ -370,12 +331,9 @@ func TestMany(t *testing.T) {
 
 // A notice counts the servers that it lists, each once, whatever is told of it.
 func TestNoticeCountsServers(t *testing.T) {
-	w := newWorld()
-	e := w.engine(w.options())
 	rules := usual()
 	rules.MemoryOver = 1_000_000_000
-	e.SetRules(rules)
-	d := w.drive(e)
+	w, d := driving(rules)
 	look := func(pids ...int) {
 		var list []monitor.Instance
 		for _, pid := range pids {
@@ -409,9 +367,7 @@ func TestNoticeCountsServers(t *testing.T) {
 
 	look(31, 32, 33, 34)
 	asked := w.notices[len(w.notices)-1]
-	e.Chosen(asked, KeyStop)
-	d.look()
-	d.carryOut()
+	d.choose(asked, KeyStop)
 	check("4 servers ended, 400 MB given back", 4, "31 - alpha", "32 - alpha", "33 - alpha", "34 - alpha")
 	if len(w.stops) != 4 {
 		t.Errorf("%d orders", len(w.stops))

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
 	"lamplighter/monitor/statefile"
@@ -162,81 +160,29 @@ func TestNothingCanBeWritten(t *testing.T) {
 	}
 }
 
-// What a write that was killed has left is removed, what may be another's not: by
-// a later write, and by the start of the program that acts.
+// What a write that was killed has left is removed by the start of the program that
+// acts, what may be another's not.
 func TestSweep(t *testing.T) {
-	engine := func(active bool) func(path string) error {
-		return func(path string) error {
-			o := newWorld().options()
-			o.Path, o.Active = path, active
-			New(o)
-			return nil
-		}
-	}
-	for name, tc := range map[string]struct {
-		do   func(path string) error
-		want []string
-	}{
-		"write":                 {func(path string) error { return fileAt(path, "b").Write(policy.Wishes{}) }, []string{".pins.json.3.tmp", ".policy.json.2.tmp", "policy.json"}},
-		"start":                 {engine(true), []string{".pins.json.3.tmp", ".policy.json.2.tmp"}},
-		"start of a second one": {engine(false), []string{".pins.json.3.tmp", ".policy.json.1.tmp", ".policy.json.2.tmp"}},
+	for active, want := range map[bool][]string{
+		true:  {".pins.json.3.tmp", ".policy.json.2.tmp"},
+		false: {".pins.json.3.tmp", ".policy.json.1.tmp", ".policy.json.2.tmp"},
 	} {
-		t.Run(name, func(t *testing.T) { sweeps(t, tc.do, tc.want) })
-	}
-}
-
-func sweeps(t *testing.T, do func(path string) error, want []string) {
-	t.Helper()
-	path := fileIn(t)
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for name, age := range map[string]time.Duration{".policy.json.1.tmp": 2 * statefile.Abandoned, ".policy.json.2.tmp": 0, ".pins.json.3.tmp": 2 * statefile.Abandoned} {
-		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
+		path := fileIn(t)
+		dir := filepath.Dir(path)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		at := time.Now().Add(-age)
-		if err := os.Chtimes(file, at, at); err != nil {
-			t.Fatal(err)
+		for name, age := range map[string]time.Duration{".policy.json.1.tmp": 2 * statefile.Abandoned, ".policy.json.2.tmp": 0, ".pins.json.3.tmp": 2 * statefile.Abandoned} {
+			file, at := filepath.Join(dir, name), time.Now().Add(-age)
+			if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Chtimes(file, at, at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		o := newWorld().options()
+		o.Path, o.Active = path, active
+		New(o)
+		if list := names(t, path); !slices.Equal(list, want) {
+			t.Errorf("active %v: %v, want %v", active, list, want)
 		}
 	}
-	if err := do(path); err != nil {
-		t.Fatal(err)
-	}
-	if list := names(t, path); !slices.Equal(list, want) {
-		t.Errorf("%v, want %v", list, want)
-	}
-}
-
-// The file says what was said last, whoever reads it.
-func TestFileIsInStep(t *testing.T) {
-	root := t.TempDir()
-	n := 0
-	rapid.Check(t, func(t *rapid.T) {
-		n++
-		path := filepath.Join(root, time.Duration(n).String(), "policy.json")
-		want := policy.Wishes{}.Clone()
-		t.Repeat(map[string]func(*rapid.T){
-			"say": func(t *rapid.T) {
-				want.Paused = rapid.Bool().Draw(t, "paused")
-				want.PausedUntil = time.Time{}
-				if want.Paused && rapid.Bool().Draw(t, "for a time") {
-					want.PausedUntil = noon.Add(time.Duration(rapid.IntRange(0, 1000).Draw(t, "minutes")) * time.Minute)
-				}
-				want.Kept[who(rapid.IntRange(1, 5).Draw(t, "pid"))] = noon
-				want.Off[rapid.SampledFrom(policy.All).Draw(t, "rule")] = true
-				if err := fileAt(path, "b").Write(want); err != nil {
-					t.Fatal(err)
-				}
-			},
-			"": func(t *rapid.T) {
-				got, err := fileAt(path, "b").Read()
-				if err != nil && !errors.Is(err, os.ErrNotExist) || err == nil && !reflect.DeepEqual(got, want) {
-					t.Fatalf("%+v, %v, want %+v", got, err, want)
-				}
-			},
-		})
-	})
 }

@@ -167,6 +167,16 @@ func (w *world) engine(o Options) *Engine {
 	return e
 }
 
+// driving drives an engine with these rules, which has seen these instances.
+func driving(r policy.Rules, list ...monitor.Instance) (*world, *drive) {
+	w := newWorld()
+	d := w.drive(w.engine(w.options()))
+	d.e.SetRules(r)
+	w.instances(list...)
+	d.look()
+	return w, d
+}
+
 // look makes a snapshot, with what is planned.
 func (d *drive) look() {
 	d.mu.Lock()
@@ -191,6 +201,13 @@ func (d *drive) carryOut() {
 		}
 		d.look()
 	}
+}
+
+// choose answers a notice, and carries out what comes of that.
+func (d *drive) choose(n Notice, key string) {
+	d.e.Chosen(n, key)
+	d.look()
+	d.carryOut()
 }
 
 // pass lets time pass, and looks when the engine wants that.

@@ -13,15 +13,13 @@ import (
 // refusing is an engine that plans the end of one instance, which its ladder
 // refuses for always the same reason. The times of the tries are added to tried.
 func refusing(kind error, why string) (w *world, d *drive, tried *[]time.Duration) {
-	w, tried = newWorld(), new([]time.Duration)
+	w, d = driving(usual(), server(4, noon))
+	tried = new([]time.Duration)
 	w.stop = func(in monitor.Instance, _ stop.Order) (stop.Result, error) {
 		*tried = append(*tried, w.time.Sub(noon))
 		refusal := &stop.Refusal{Label: in.Label(), Kind: kind, Why: why}
 		return stop.Result{Outcome: stop.Refused, Detail: refusal.Error()}, refusal
 	}
-	d = w.drive(w.engine(w.options()))
-	w.instances(server(4, noon))
-	d.look()
 	return w, d, tried
 }
 
@@ -75,16 +73,13 @@ func TestRefusedByTheLadder(t *testing.T) {
 
 // A refusal that names another process each time is told once for all that.
 func TestRefusedWithOtherNumbers(t *testing.T) {
-	w := newWorld()
+	w, d := driving(usual(), server(4, noon))
 	tries := 0
 	w.stop = func(in monitor.Instance, _ stop.Order) (stop.Result, error) {
 		tries++
 		refusal := &stop.Refusal{Kind: stop.ErrUnknown, Why: fmt.Sprintf("it may be in use: process %d of %s could not be looked at. Force it if you know better.", tries, []string{"curl", "wget"}[tries%2])}
 		return stop.Result{Outcome: stop.Refused}, refusal
 	}
-	d := w.drive(w.engine(w.options()))
-	w.instances(server(4, noon))
-	d.look()
 	d.pass(24 * time.Hour)
 	if got := w.kinds(monitor.EventPolicyRefused); tries < 5 || len(got) != 1 || len(d.e.book.refused) != 1 {
 		t.Errorf("%d tries: %q, %v", tries, got, d.e.book.refused)

@@ -15,11 +15,8 @@ import (
 
 // The answers to a notice are the user's word.
 func TestChosen(t *testing.T) {
-	w := newWorld()
-	d := w.drive(w.engine(w.options()))
 	idle := noon.Add(-24*time.Minute - 30*time.Second) // told of after the orphan
-	w.instances(orphan(4, noon), attached(5, idle), attached(6, idle))
-	d.look()
+	w, d := driving(usual(), orphan(4, noon), attached(5, idle), attached(6, idle))
 	d.pass(6 * time.Minute)
 	d.e.Chosen(w.notices[0], KeyKeep)
 	if until, kept := d.e.wishesNow().KeptAt(who(4), w.now()); !kept || !until.Equal(noon.Add(66*time.Minute)) {
@@ -31,9 +28,7 @@ func TestChosen(t *testing.T) {
 	expect(t, "notices", summaries(w.notices[1:]), "5 - alpha may not be needed", "6 - alpha may not be needed")
 	fifth.IDs = append(fifth.IDs, who(99))
 	d.e.Chosen(fifth, KeyStop)
-	d.e.Chosen(sixth, "default")
-	d.look()
-	d.carryOut()
+	d.choose(sixth, "default")
 	if len(w.stops) != 1 || w.stops[0].Automatic || w.stops[0].Force || w.stops[0].By != "the notification" || !slices.Equal(w.stopped, []monitor.Identity{who(5)}) {
 		t.Errorf("%+v, %v", w.stops, w.stopped)
 	}
@@ -43,9 +38,7 @@ func TestChosen(t *testing.T) {
 	}
 	for range 2 {
 		before := len(w.notices)
-		d.e.Chosen(sixth, KeyStop)
-		d.look()
-		d.carryOut()
+		d.choose(sixth, KeyStop)
 		if n := w.notices[before:]; len(n) == 0 || n[len(n)-1].Summary != "Not ended: 6 - alpha" || n[len(n)-1].Body != "It is at work." {
 			t.Errorf("%+v", n)
 		}
@@ -90,14 +83,9 @@ func TestChosenTooLate(t *testing.T) {
 		}, says: "What the notification said of it no longer holds."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld()
-			e := w.engine(w.options())
 			r := usual()
 			r.MemoryOver = 2e9
-			e.SetRules(r)
-			d := w.drive(e)
-			w.instances(test.in)
-			d.look()
+			w, d := driving(r, test.in)
 			d.pass(test.after)
 			if len(w.notices) != 1 || !w.notices[0].Asks || len(w.gone) > 0 {
 				t.Fatalf("%+v, withdrawn %q", w.notices, w.gone)
@@ -108,9 +96,7 @@ func TestChosenTooLate(t *testing.T) {
 			if withdrawn := slices.Equal(w.gone, []string{w.notices[0].Subject}); withdrawn == test.stays {
 				t.Errorf("withdrawn %q", w.gone)
 			}
-			d.e.Chosen(w.notices[0], KeyStop)
-			d.look()
-			d.carryOut()
+			d.choose(w.notices[0], KeyStop)
 			if len(w.stops) > 0 {
 				t.Errorf("it was ended: %+v", w.stops)
 			}
@@ -125,17 +111,10 @@ func TestChosenTooLate(t *testing.T) {
 // would end, and while they are paused.
 func TestChosenInTime(t *testing.T) {
 	for name, in := range map[string]monitor.Instance{"idle": attached(4, noon.Add(-time.Hour)), "large": large(4), "orphan": orphan(4, noon.Add(-time.Hour))} {
-		w := newWorld()
-		e := w.engine(w.options())
-		e.SetRules(policy.Rules{OrphanGrace: 10 * time.Minute, IdleAfter: 30 * time.Minute, MemoryOver: 2e9})
-		d := w.drive(e)
-		w.instances(in)
-		d.look()
+		w, d := driving(policy.Rules{OrphanGrace: 10 * time.Minute, IdleAfter: 30 * time.Minute, MemoryOver: 2e9}, in)
 		d.pass(time.Minute)
-		must(t, e.Pause(time.Time{}, "a test"))
-		e.Chosen(w.notices[0], KeyStop)
-		d.look()
-		d.carryOut()
+		must(t, d.e.Pause(time.Time{}, "a test"))
+		d.choose(w.notices[0], KeyStop)
 		if len(w.stopped) != 1 || w.stops[0].Automatic {
 			t.Errorf("%s: ended %v by %+v", name, w.stopped, w.stops)
 		}
@@ -191,11 +170,8 @@ func TestConfirmOfAnOrder(t *testing.T) {
 
 // One notice about many is withdrawn when nothing of it holds any more.
 func TestManyWithdrawn(t *testing.T) {
-	w := newWorld()
-	d := w.drive(w.engine(w.options()))
 	list := []monitor.Instance{attached(4, noon), attached(5, noon), attached(6, noon), attached(7, noon)}
-	w.instances(list...)
-	d.look()
+	w, d := driving(usual(), list...)
 	d.pass(31 * time.Minute)
 	expect(t, "notices", summaries(w.notices), "4 servers may not be needed")
 	w.instances(list[3:]...)
@@ -252,21 +228,16 @@ func TestSaidWrongly(t *testing.T) {
 
 // What the user wants ended begins as soon as others have ended, however many do so at once.
 func TestManyChosen(t *testing.T) {
-	w := newWorld()
-	d := w.drive(w.engine(w.options()))
 	var all []monitor.Instance
 	for pid := 4; pid < 4+mostAtOnce+2; pid++ {
 		all = append(all, attached(pid, noon.Add(-time.Hour)))
 	}
-	w.instances(all...)
-	d.look()
+	w, d := driving(usual(), all...)
 	d.pass(time.Minute)
 	if len(w.notices) != 1 {
 		t.Fatalf("%+v", w.notices)
 	}
-	d.e.Chosen(w.notices[0], KeyStop)
-	d.look()
-	d.carryOut()
+	d.choose(w.notices[0], KeyStop)
 	if len(w.stopped) != len(all) {
 		t.Errorf("only %v were ended", w.stopped)
 	}
