@@ -44,11 +44,7 @@ func TestForgottenItemRegistersAgain(t *testing.T) {
 
 // A panic of the menu is not the end of the session.
 func TestPanicIsNotTheEndOfTheBus(t *testing.T) {
-	address, _ := traytest.StartBus(t)
-	h := traytest.NewHost(t, address)
-	h.Appear(t)
-	c := startChild(t, address, snapshot())
-	h.AwaitItem(t)
+	_, c, _ := served(t, snapshot())
 	broken := snapshot()
 	broken.Recent = make([]monitor.Event, monitor.RecentEvents+1) // for which there is no room
 	c.send(t, broken)

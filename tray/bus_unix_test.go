@@ -24,12 +24,12 @@ func liveNow(port int, project string) monitor.Instance {
 }
 
 // served is a host and a tray that shows snap.
-func served(t *testing.T, snap *monitor.Snapshot) (*traytest.Host, *child, string) {
+func served(t *testing.T, snap *monitor.Snapshot, env ...string) (*traytest.Host, *child, string) {
 	t.Helper()
 	address, _ := traytest.StartBus(t)
 	h := traytest.NewHost(t, address)
 	h.Appear(t)
-	c := startChild(t, address, snap)
+	c := startChild(t, address, snap, env...)
 	return h, c, h.AwaitItem(t)
 }
 

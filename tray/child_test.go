@@ -98,10 +98,6 @@ func runChild() int {
 		cancel()
 	}()
 	err := t.Serve(ctx)
-	if again := t.Serve(ctx); !errors.Is(again, ErrServed) {
-		fmt.Println("second Serve:", again)
-		return 1
-	}
 	switch {
 	case err == nil:
 		return 0

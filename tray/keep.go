@@ -21,32 +21,29 @@ func pinnable(s *view.Server) bool { return s.CanStop() || s.Pinned }
 // can be pinned. Where there is no room for all, those that will be ended or are
 // kept come first, and those that are pinned.
 func keepSubmenu(servers []*view.Server, orders orders, now time.Time) (top line, lines []line) {
+	most := 0 // that found no room in one list
+	list := func(heading string, fit, first func(*view.Server) bool, entry func(*view.Server) line, hidden line) []line {
+		shown, over := chosen(servers, fit, first)
+		most = max(most, over)
+		lines := []line{{}} // a heading, which is hidden with all of them
+		if len(shown) > 0 {
+			lines[0] = line{Key: heading, Title: heading, Disabled: true}
+		}
+		for _, s := range shown {
+			lines = append(lines, entry(s))
+		}
+		return padded(lines, 1+keepLines, hidden)
+	}
 	concerned := func(s *view.Server) bool { return planned(s, now) || s.Kept(now) }
+	keep := func(s *view.Server) line { return keepEntry(s, orders, now) }
 	pinned := func(s *view.Server) bool { return s.Pinned }
-	keeps, keepsOver := chosen(servers, (*view.Server).CanStop, concerned)
-	pins, pinsOver := chosen(servers, pinnable, pinned)
-	var toKeep, toPin []line
-	for _, s := range keeps {
-		toKeep = append(toKeep, keepEntry(s, orders, now))
-	}
-	for _, s := range pins {
-		toPin = append(toPin, pinEntry(s, orders))
-	}
+	pin := func(s *view.Server) line { return pinEntry(s, orders) }
+	lines = append(list("For 1 h:", (*view.Server).CanStop, concerned, keep, line{}), list("Until unpinned:", pinnable, pinned, pin, line{Checkable: true})...)
 	more := line{}
-	if over := max(keepsOver, pinsOver); over > 0 {
-		more = line{Key: "more to keep", Title: fmt.Sprintf("and %d more: global dashboard", over), Action: openPage}
+	if most > 0 {
+		more = line{Key: "more to keep", Title: fmt.Sprintf("and %d more: global dashboard", most), Action: openPage}
 	}
-	lines = slices.Concat(headed("For 1 h:", toKeep, line{}), headed("Until unpinned:", toPin, line{Checkable: true}), []line{more})
-	return line{Key: "keep", Title: "Keep"}, lines
-}
-
-// headed is a list with room for keepLines and a heading, which is hidden with it.
-func headed(heading string, list []line, hidden line) []line {
-	top := line{}
-	if len(list) > 0 {
-		top = line{Key: heading, Title: heading, Disabled: true}
-	}
-	return append([]line{top}, padded(list, keepLines, hidden)...)
+	return line{Key: "keep", Title: "Keep"}, append(lines, more)
 }
 
 // chosen gives at most keepLines of the servers that fit, in their order, and how

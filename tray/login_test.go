@@ -28,7 +28,6 @@ func TestStartAtLogin(t *testing.T) {
 		{"not possible", false, false, ""},
 	} {
 		o, canvas, _ := drawer(t)
-		orders := o.opts.Orders.(clicked)
 		o.opts.AtLogin = (&loginBook{on: c.on, can: c.can}).AtLogin
 		for _, snap := range []*monitor.Snapshot{nil, snapshot(), snapshot(serena(2, "alpha", 0, 0))} {
 			o.see(t, snap)
@@ -36,14 +35,7 @@ func TestStartAtLogin(t *testing.T) {
 				t.Errorf("%s: %+v", c.name, got)
 			}
 		}
-		o.click(o.id("login"))
-		if c.order == "" {
-			o.click(o.id("quit")) // so that there is something to wait for
-			c.order = "quit"
-		}
-		if got := <-orders; got != c.order || len(orders) > 0 {
-			t.Errorf("%s: ordered %q, want %q", c.name, got, c.order)
-		}
+		o.press(t, c.name, "login", c.order)
 	}
 }
 
@@ -55,9 +47,7 @@ func TestStartAtLoginInAnOpenMenu(t *testing.T) {
 	o.opts.AtLogin = l.AtLogin
 	o.see(t, snapshot())
 	asked := l.asked
-	if err := o.menuEvent(menuOpened); err != nil {
-		t.Fatal(err)
-	}
+	o.tell(t, menuOpened)
 	if l.asked == asked {
 		t.Error("not asked as the menu opened")
 	}

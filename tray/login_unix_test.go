@@ -5,16 +5,10 @@ package tray
 import (
 	"strings"
 	"testing"
-
-	"lamplighter/tray/traytest"
 )
 
 func TestPanelSwitchesStartAtLogin(t *testing.T) {
-	address, _ := traytest.StartBus(t)
-	h := traytest.NewHost(t, address)
-	h.Appear(t)
-	c := startChild(t, address, snapshot(liveNow(24284, "alpha")), childLogin)
-	sender := h.AwaitItem(t)
+	h, c, sender := served(t, snapshot(liveNow(24284, "alpha")), childLogin)
 	want := strings.Join([]string{
 		"1 server, 100 MB", "24284 - alpha · Claude Code · 100 MB", "-", "Open global dashboard", "Keep",
 		"-", "Stop", "Start at login", "About Lamplighter 1.2.3", "Quit Lamplighter (servers go on)",

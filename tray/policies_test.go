@@ -91,7 +91,6 @@ func TestGivenBack(t *testing.T) {
 
 func TestClicksOnThePolicies(t *testing.T) {
 	o, _, now := drawer(t)
-	orders := o.opts.Orders.(clicked)
 	alpha, beta := serena(2, "alpha", 0, 0), serena(3, "beta", 0, 0)
 	beta.Pinned = true
 	see := func(p monitor.Policy, list ...monitor.Instance) {
@@ -100,26 +99,10 @@ func TestClicksOnThePolicies(t *testing.T) {
 		snap.Policy = p
 		o.see(t, snap)
 	}
-	click := func(when, key, want string) {
-		t.Helper()
-		if id := o.id(key); id >= 0 {
-			o.click(id)
-		}
-		if want == "" {
-			o.click(o.id("quit")) // so that there is something to wait for
-			want = "quit"
-		}
-		if got := <-orders; got != want {
-			t.Errorf("%s: ordered %q, want %q", when, got, want)
-		}
-		if len(orders) > 0 {
-			t.Errorf("%s: ordered more: %q", when, <-orders)
-		}
-	}
 	active := monitor.Policy{Active: true, Rules: rules(), Idle: 1, Orphans: 1}
 	see(active, alpha, beta)
 	for _, key := range []string{"stop all orphans", "stop all idle", "keep 2-7", "pin 2-7"} {
-		click("at once", key, "")
+		o.press(t, "at once", key, "")
 	}
 	*now = now.Add(settleTime)
 	for key, want := range map[string]string{
@@ -129,26 +112,24 @@ func TestClicksOnThePolicies(t *testing.T) {
 		"pause for 1 h": "pause 2026-03-01T13:00:01Z", "pause for today": "pause 2026-03-02T00:00:00Z", "pause": "pause 0001-01-01T00:00:00Z",
 		"resume": "", "rule orphans": "switch orphans false", "rule idle": "", "rule memory": "switch memory true",
 	} {
-		click(key, key, want)
+		o.press(t, key, key, want)
 	}
 	// What an order for all of a kind means must not grow under the pointer.
 	active.Idle, active.Paused = 2, true
 	see(active, alpha, beta)
-	click("more are idle", "stop all idle", "")
-	click("paused", "pause for 1 h", "")
-	click("paused", "resume", "resume")
+	o.press(t, "more are idle", "stop all idle", "")
+	o.press(t, "paused", "pause for 1 h", "")
+	o.press(t, "paused", "resume", "resume")
 	*now = now.Add(settleTime)
-	click("settled", "stop all idle", "stop all idle")
+	o.press(t, "settled", "stop all idle", "stop all idle")
 
 	// While the menu is open a kind that has gone stays, and is no order.
-	if err := o.menuEvent(menuOpened); err != nil {
-		t.Fatal(err)
-	}
+	o.tell(t, menuOpened)
 	see(monitor.Policy{Active: true, Rules: rules()}, alpha)
 	*now = now.Add(settleTime)
-	click("none is left", "stop all idle", "")
-	click("ended", "keep 3-7", "")
-	click("held", "resume", "resume")
+	o.press(t, "none is left", "stop all idle", "")
+	o.press(t, "ended", "keep 3-7", "")
+	o.press(t, "held", "resume", "resume")
 }
 
 func TestIdleLines(t *testing.T) {

@@ -62,15 +62,11 @@ var (
 	// ErrClosed says that the desktop has closed the tray, as it does at the end
 	// of a session; on Windows also because somebody ends the program politely.
 	ErrClosed = errors.New("the desktop has closed the tray")
-	// ErrServed says that this process has had its tray: the desktop library
-	// can be started once.
-	ErrServed = errors.New("a tray can be served once per process")
 )
 
 // Tray is the icon and its menu. Make it with New.
 type Tray struct {
-	opts   Options
-	served atomic.Bool
+	opts Options
 
 	style   atomic.Value // a string
 	redraws monitor.Bell // the menu is to be drawn again
@@ -98,20 +94,16 @@ func (t *Tray) Redraw() {
 
 // Serve shows the tray until ctx ends and then returns nil. It returns an
 // error that Is ErrNoBus at once when there is no desktop session, one that Is
-// ErrBusLost when the session bus dies, one that Is ErrClosed when the desktop
-// closes the tray, and one that Is ErrServed when it is called again: the
-// desktop library keeps its state for the whole process, so a supervisor must
-// not restart it. The end of ctx hides the icon; only a new process can show it
-// again.
+// ErrBusLost when the session bus dies, and one that Is ErrClosed when the desktop
+// closes the tray. The end of ctx hides the icon; only a new process can show it
+// again: the desktop library keeps its state for the whole process, so Serve must
+// not be called twice.
 //
 // On macOS it must be called on the goroutine of main, and
 // everything else of the program runs beside it; elsewhere any goroutine will
 // do. It takes over the process-wide session bus connection
 // (dbus.SessionBus) and closes it at its end.
 func (t *Tray) Serve(ctx context.Context) error {
-	if t.served.Swap(true) {
-		return ErrServed
-	}
 	bus, err := openBus(ctx)
 	if err != nil {
 		return err

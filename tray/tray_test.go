@@ -109,6 +109,34 @@ func (o *owner) see(t *testing.T, snap *monitor.Snapshot) {
 	}
 }
 
+// tell takes in what the desktop tells about the menu.
+func (o *owner) tell(t *testing.T, e menuEvent) {
+	t.Helper()
+	if err := o.menuEvent(e); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// press clicks on the line with that key, if there is one, and checks what is ordered,
+// empty for nothing.
+func (o *owner) press(t *testing.T, when, key, want string) {
+	t.Helper()
+	if id := o.id(key); id >= 0 {
+		o.click(id)
+	}
+	if want == "" {
+		o.click(o.id("quit")) // so that there is something to wait for
+		want = "quit"
+	}
+	orders := o.opts.Orders.(clicked)
+	if got := <-orders; got != want {
+		t.Errorf("%s: ordered %q, want %q", when, got, want)
+	}
+	if len(orders) > 0 {
+		t.Errorf("%s: ordered more: %q", when, <-orders)
+	}
+}
+
 func TestNothingIsDrawnTwice(t *testing.T) {
 	o, c, now := drawer(t)
 	o.see(t, snapshot(serena(2, "alpha", 0, 100), serena(3, "beta", 0, 100)))
@@ -133,37 +161,31 @@ func TestOpenMenuKeepsItsLines(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", when, got, want)
 		}
 	}
-	event := func(e menuEvent) {
-		t.Helper()
-		if err := o.menuEvent(e); err != nil {
-			t.Fatal(err)
-		}
-	}
 	o.see(t, snapshot(alpha, beta))
-	event(menuOpened)
+	o.tell(t, menuOpened)
 	o.see(t, snapshot(red, gamma))
 	check("open", "2 servers, 1 needs attention | 2 - alpha · ended | 3 - beta · Claude Code · suspended")
-	event(menuClosed)
+	o.tell(t, menuClosed)
 	check("closed, a click may follow", "2 servers, 1 needs attention | 2 - alpha · ended | 3 - beta · Claude Code · suspended")
 	if d := o.sleep(); d != clickComes {
 		t.Errorf("waits %v, want %v", d, clickComes)
 	}
-	event(menuClicked)
+	o.tell(t, menuClicked)
 	check("clicked", "2 servers, 1 needs attention | 3 - beta · Claude Code · suspended | 4 - gamma · Claude Code")
 
-	event(menuOpened)
+	o.tell(t, menuOpened)
 	o.see(t, snapshot(gamma, red))
-	event(menuClosed)
+	o.tell(t, menuClosed)
 	*now = now.Add(clickComes)
 	o.see(t, snapshot(red, gamma))
 	check("closed", "2 servers, 1 needs attention | 3 - beta · Claude Code · suspended | 4 - gamma · Claude Code")
 
-	event(menuOpened)
+	o.tell(t, menuOpened)
 	o.see(t, snapshot(gamma))
-	event(menuOpened)
+	o.tell(t, menuOpened)
 	check("told of the same opening twice", "1 server | 3 - beta · ended | 4 - gamma · Claude Code")
 	*now = now.Add(2 * sameOpening)
-	event(menuOpened)
+	o.tell(t, menuOpened)
 	check("opened again", "1 server | 4 - gamma · Claude Code")
 
 	o.see(t, snapshot(gamma, alpha))

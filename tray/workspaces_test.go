@@ -45,11 +45,7 @@ func TestWorkspacesInTheMenu(t *testing.T) {
 	if got := c.under("workspaces"); !strings.HasPrefix(got, "job 19 · alpha") || !strings.HasSuffix(got, "and 5 more: lamplighter workspace list") {
 		t.Errorf("shows %s", got)
 	}
-	orders := o.opts.Orders.(clicked)
 	for _, key := range []string{"workspace 19", "more workspaces"} {
-		o.click(o.id(key))
-		if got := <-orders; got != "global" {
-			t.Errorf("a click ordered %q", got)
-		}
+		o.press(t, key, key, "global")
 	}
 }
