@@ -21,17 +21,6 @@ func check(t *testing.T, property func(*rapid.T, *monitor.Snapshot, Rules)) {
 	})
 }
 
-func find(t *rapid.T, s *monitor.Snapshot, id monitor.Identity) *monitor.Instance {
-	t.Helper()
-	for i := range s.Instances {
-		if s.Instances[i].Identity == id {
-			return &s.Instances[i]
-		}
-	}
-	t.Fatalf("an action is about %v, which is not in the snapshot", id)
-	return nil
-}
-
 // ended are the instances that are to be ended, now or at a time.
 func ended(actions []Action, does ...Do) map[monitor.Identity]bool {
 	ids := map[monitor.Identity]bool{}
@@ -51,7 +40,7 @@ func TestWhoIsNeverEnded(t *testing.T) {
 			if a.Do != End && a.Do != Wait {
 				continue
 			}
-			in := find(t, s, a.ID)
+			in := s.Instance(a.ID)
 			e := in.Evidence
 			forNothing := func(why string, is bool) {
 				if is {
@@ -100,7 +89,7 @@ func TestOrdersSpare(t *testing.T) {
 		for _, what := range []What{WhatIdle, WhatOrphans, WhatAll} {
 			seen := map[monitor.Identity]bool{}
 			for _, a := range Select(s, what, r) {
-				in := find(t, s, a.ID)
+				in := s.Instance(a.ID)
 				e := in.Evidence
 				if seen[a.ID] {
 					t.Fatalf("%s: two actions about %v", what, a.ID)
