@@ -37,41 +37,37 @@ func ParseCommand(exe string, args []string) (Command, bool) {
 	return parseFlags(rest), true
 }
 
+// programs are what Serena's program was called in any version, as monitor.ProgramName
+// gives it, and modules what Python is given instead. Those that are true serve without
+// a subcommand: a program before 1.0, and what users of old versions have tried.
+var (
+	programs = map[string]bool{"serena": false, "serena-agent": false, "serena-mcp-server": true}
+	modules  = map[string]bool{"serena": false, "serena.cli": false, "serena.mcp": true, "serena.mcp_server": true}
+)
+
 // serverArgs returns the arguments behind what makes it a Serena MCP server:
 // "python /v/bin/serena start-mcp-server", "python -m serena.cli start-mcp-server",
 // or the same as a program, on Windows or packed.
 func serverArgs(exe string, args []string) ([]string, bool) {
 	c := command.Parse(exe, args)
+	known, name := programs, monitor.ProgramName(c.Script)
 	switch {
 	case c.Program == "" || len(c.Through) > 0:
 		return nil, false
 	case c.Runtime == command.Python && c.Flag == "-m":
-		return moduleArgs(c.Script, c.Args)
+		known, name = modules, c.Script
 	case c.Runtime == command.Python:
-		return entryArgs(monitor.ProgramName(c.Script), c.Args)
 	case c.Runtime != 0 || exe != "" && !IsProgram(monitor.ProgramName(exe)):
 		return nil, false
+	default:
+		name = monitor.ProgramName(args[0])
 	}
-	return entryArgs(monitor.ProgramName(args[0]), c.Args)
-}
-
-// moduleArgs: serena.mcp was tried by users of old versions and served directly.
-func moduleArgs(module string, args []string) ([]string, bool) {
-	switch module {
-	case "serena", "serena.cli":
-		return subcommand(args)
-	case "serena.mcp", "serena.mcp_server":
-		return args, true
-	}
-	return nil, false
-}
-
-func entryArgs(name string, args []string) ([]string, bool) {
+	serves, ok := known[name]
 	switch {
-	case name == "serena-mcp-server": // versions before 1.0
-		return args, true
-	case IsProgram(name):
-		return subcommand(args)
+	case ok && serves:
+		return c.Args, true
+	case ok && len(c.Args) > 0 && c.Args[0] == "start-mcp-server":
+		return c.Args[1:], true
 	}
 	return nil, false
 }
@@ -79,7 +75,8 @@ func entryArgs(name string, args []string) ([]string, bool) {
 // IsProgram reports whether a name, as monitor.ProgramName gives it, is what
 // Serena's program was called in any version.
 func IsProgram(name string) bool {
-	return name == "serena" || name == "serena-agent" || name == "serena-mcp-server"
+	_, ok := programs[name]
+	return ok
 }
 
 // IsPackage reports whether a word names Serena to uvx and the like: serena,
@@ -102,13 +99,6 @@ func Runs(words []string) bool {
 		return len(c.Through) == 0 && IsProgram(monitor.ProgramName(c.Script)) // uv run --script serena is another one
 	}
 	return c.Runtime == 0 && (IsPackage(c.Program) || IsProgram(monitor.ProgramName(c.Program)))
-}
-
-func subcommand(args []string) ([]string, bool) {
-	if len(args) == 0 || args[0] != "start-mcp-server" {
-		return nil, false
-	}
-	return args[1:], true
 }
 
 // fromCwd is the only option of start-mcp-server without a value. Source: serena/cli.py
