@@ -63,20 +63,14 @@ func (c *look) sooner(next, at time.Time) time.Time {
 
 // decide adds what is to be done about one instance.
 func (c *look) decide(actions []Action, found []finding) []Action {
-	strongest := c.settle(found)
-	if c.r.PausedAt(c.now) {
-		if strongest.do == End {
-			strongest.do, strongest.because = Refuse, "the policies are paused"
-		}
-		if strongest.do == Refuse {
-			actions = append(actions, c.action(strongest))
-		}
-		return actions
+	strongest, paused := c.settle(found), c.r.PausedAt(c.now)
+	if strongest.do == End && paused {
+		strongest.do, strongest.because = Refuse, "the policies are paused"
 	}
-	if strongest.do != "" {
+	if strongest.do != "" && !(paused && strongest.do == Wait) {
 		actions = append(actions, c.action(strongest))
 	}
-	if strongest.do == End {
+	if paused || strongest.do == End {
 		return actions // soon there is nothing left to tell of
 	}
 	for _, f := range found {

@@ -84,7 +84,9 @@ func (c *look) needed() string {
 	switch e := &c.in.Evidence; {
 	case c.ofSession():
 		return ofSession
-	case c.attached() && !c.r.IdleAttached:
+	case !overHTTP(e.Transport) && !c.provenOrphan() && !c.r.IdleAttached:
+		// Unless it is known to be reached over HTTP, its client is whoever holds its
+		// pipes, and cannot start it anew.
 		if e.Suspected || e.Orphaned || e.ClientGone || c.in.Client == nil {
 			return unknownUsers
 		}
@@ -107,24 +109,17 @@ func (c *look) ofSession() bool {
 	return c.in.Managed && c.in.Lifetime != monitor.LifetimeShared
 }
 
-// shared tells that clients have the server through us: it is parked when none of
-// them needs it, and no rule ends it. The user may, as the next request starts it
-// again.
-func (c *look) shared() bool { return c.in.IsShared() && !c.ordered }
-
-// whyShared says what becomes of a shared one in place of what a rule would do.
-func (c *look) whyShared() string {
-	if len(c.in.Sharing.Clients) == 0 {
+// shared says what becomes of a server that clients have through us, in place of what a
+// rule would do, "" if none has: it is parked when none of them needs it. The user may
+// end it, as the next request starts it again.
+func (c *look) shared() string {
+	switch {
+	case !c.in.IsShared() || c.ordered:
+		return ""
+	case len(c.in.Sharing.Clients) == 0:
 		return isLingering
 	}
 	return isShared
-}
-
-// attached tells that ending the server would break a client, which cannot start
-// it anew: unless it is known to be reached over HTTP, its client is whoever
-// holds its pipes.
-func (c *look) attached() bool {
-	return !overHTTP(c.in.Evidence.Transport) && !c.provenOrphan()
 }
 
 // overHTTP tells that clients come and go while the server runs.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"time"
 
 	"lamplighter/monitor"
@@ -26,15 +27,15 @@ func (c *look) orphan(at time.Time) finding {
 	}
 	f := finding{rule: Orphans, at: at}
 	f.do, f.because = c.alone()
-	switch {
+	switch shared := c.shared(); {
 	case c.forbidden != "" && f.do == Notify && !c.ordered:
 		return finding{}
 	case c.forbidden != "":
 		f.do, f.because = Refuse, c.forbidden
 	case f.do == End && c.ofSession():
 		f.do, f.because = Refuse, ofSession
-	case c.shared():
-		f.do, f.because = Refuse, c.whyShared()
+	case shared != "":
+		f.do, f.because = Refuse, shared
 	case f.do == Notify && c.ordered:
 		f.do = Refuse
 	}
@@ -64,13 +65,12 @@ func (c *look) idle() finding {
 	if c.r.IdleAfter <= 0 || !c.knownIdle() {
 		return finding{}
 	}
-	f := finding{rule: Idle, do: End, at: c.due(c.in.Evidence.IdleSince, c.r.IdleAfter)}
-	if c.forbidden != "" {
-		f.do, f.because = Refuse, c.forbidden
-	} else if c.shared() {
-		f.do, f.because = Refuse, c.whyShared()
-	} else if f.because = c.needed(); f.because != "" {
-		f.do = Notify
+	f := finding{rule: Idle, do: Refuse, at: c.due(c.in.Evidence.IdleSince, c.r.IdleAfter)}
+	if f.because = cmp.Or(c.forbidden, c.shared()); f.because != "" {
+		return f
+	}
+	if f.do, f.because = Notify, c.needed(); f.because == "" {
+		f.do = End
 	}
 	return f
 }
@@ -119,7 +119,7 @@ func (c *look) memory() finding {
 		return finding{}
 	}
 	f := finding{rule: Memory, do: Notify, at: c.now}
-	switch needed := c.needed(); {
+	switch {
 	case !c.r.MemoryEnd:
 	case c.forbidden != "":
 		f.because = c.forbidden
@@ -127,12 +127,10 @@ func (c *look) memory() finding {
 		f.because = atWork
 	case !c.knownIdle():
 		f.because = silent
-	case c.shared():
-		f.because = c.whyShared()
-	case needed != "":
-		f.because = needed
 	default:
-		f.do, f.at = End, c.due(c.in.Evidence.IdleSince, idleForMemory)
+		if f.because = cmp.Or(c.shared(), c.needed()); f.because == "" {
+			f.do, f.at = End, c.due(c.in.Evidence.IdleSince, idleForMemory)
+		}
 	}
 	return f
 }
