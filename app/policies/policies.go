@@ -81,9 +81,8 @@ type Engine struct {
 	mu       sync.Mutex
 	settings policy.Rules
 	wishes   policy.Wishes
-	problem  *Notice   // with the file, until it is told
-	outcomes []outcome // for Plan to take in
-	asked    []start   // likewise, each with the identity of its instance
+	problem  *Notice                   // with the file, until it is told
+	inbox    []func(*monitor.Snapshot) // for Plan to take in
 
 	starts chan start // for Serve; has room for all that the book lets begin
 	book   book       // of whoever calls Plan

@@ -102,13 +102,6 @@ func (e *Engine) expire(now time.Time) {
 	}
 }
 
-// outcome is how an end went.
-type outcome struct {
-	start
-	result stop.Result
-	err    error
-}
-
 // carryOut has the ladder end an instance.
 func (e *Engine) carryOut(ctx context.Context, next start) {
 	order := stop.Order{By: byNotice, Confirm: e.confirmNotice(&next.in, next.grounds)}
@@ -116,23 +109,26 @@ func (e *Engine) carryOut(ctx context.Context, next start) {
 		confirm := func(s *monitor.Snapshot, r policy.Rules) error { return policy.Confirm(&next.in, next.rule, s, r) }
 		order = stop.Order{By: "the policy " + string(next.rule) + ": " + next.reason, Automatic: true, Confirm: e.lookAgain(&next.in, confirm)}
 	}
-	o := outcome{start: next}
-	o.result, o.err = e.o.Stop.Stop(ctx, next.in, order)
+	result, err := e.o.Stop.Stop(ctx, next.in, order)
+	e.post(func(s *monitor.Snapshot) { e.absorb(next, result, err, s.At) })
+}
+
+// post has Plan take something in.
+func (e *Engine) post(take func(*monitor.Snapshot)) {
 	e.mu.Lock()
-	e.outcomes = append(e.outcomes, o)
+	e.inbox = append(e.inbox, take)
 	e.mu.Unlock()
 	e.o.Changed()
 }
 
-// takeIn takes in how ends went, and then what the user has asked for.
+// takeIn takes in how ends went, and begins what the user has asked for.
 func (e *Engine) takeIn(s *monitor.Snapshot) {
 	e.mu.Lock()
-	outcomes := e.outcomes
-	e.book.asked = append(e.book.asked, e.asked...)
-	e.outcomes, e.asked = nil, nil
+	inbox := e.inbox
+	e.inbox = nil
 	e.mu.Unlock()
-	for _, o := range outcomes {
-		e.absorb(o, s.At)
+	for _, take := range inbox {
+		take(s)
 	}
 	e.book.asked = slices.DeleteFunc(e.book.asked, func(asked start) bool { return e.endAsked(s, asked) })
 }
@@ -154,39 +150,38 @@ func (e *Engine) endAsked(s *monitor.Snapshot, asked start) bool {
 }
 
 // absorb takes in how an end went.
-func (e *Engine) absorb(o outcome, now time.Time) {
-	id := o.in.Identity
+func (e *Engine) absorb(begun start, result stop.Result, err error, now time.Time) {
+	id := begun.in.Identity
 	delete(e.book.running, id)
-	switch o.result.Outcome {
+	switch result.Outcome {
 	case stop.Ended:
 		e.book.ended(id)
-		e.book.told.ended(id, o.in.Label(), o.reason, o.result.FreedBytes, now)
+		e.book.told.ended(id, begun.in.Label(), begun.reason, result.FreedBytes, now)
 	case stop.Gone, stop.Cancelled: // the snapshots know that too in a moment; Serve may begin again
 		e.book.again(id, "", false, now)
 	default:
-		e.notEnded(o, now)
+		e.notEnded(begun, result.Detail, err, now)
 	}
 }
 
 // notEnded takes in that the ladder refused an end, or failed.
-func (e *Engine) notEnded(o outcome, now time.Time) {
-	because := o.result.Detail
+func (e *Engine) notEnded(begun start, because string, err error, now time.Time) {
 	var refusal *stop.Refusal
-	if errors.As(o.err, &refusal) {
+	if errors.As(err, &refusal) {
 		because, _, _ = strings.Cut(refusal.Why, ". ")
 	}
 	because = strings.TrimRight(monitor.Clean(because), ".")
 	switch {
-	case o.rule == "":
-		e.book.told.failed(o.in.Identity, o.in.Label(), because, true, now)
+	case begun.rule == "":
+		e.book.told.failed(begun.in.Identity, begun.in.Label(), because, true, now)
 		return
 	case refusal == nil:
-		e.book.told.failed(o.in.Identity, o.in.Label(), because, false, now)
+		e.book.told.failed(begun.in.Identity, begun.in.Label(), because, false, now)
 	case refusal.Kind == stop.ErrChanged:
-		e.book.refuse(&o.in, o.rule, o.reason, because, because, now)
+		e.book.refuse(&begun.in, begun.rule, begun.reason, because, because, now)
 	default: // whose words may name a process
-		e.book.refuse(&o.in, o.rule, o.reason, because, refusal.Kind.Error(), now)
+		e.book.refuse(&begun.in, begun.rule, begun.reason, because, refusal.Kind.Error(), now)
 	}
-	inUse := errors.Is(o.err, stop.ErrChanged) || errors.Is(o.err, stop.ErrInUse) || errors.Is(o.err, stop.ErrBusy)
-	e.book.again(o.in.Identity, because, inUse && o.rule != policy.Orphans, now)
+	inUse := errors.Is(err, stop.ErrChanged) || errors.Is(err, stop.ErrInUse) || errors.Is(err, stop.ErrBusy)
+	e.book.again(begun.in.Identity, because, inUse && begun.rule != policy.Orphans, now)
 }

@@ -201,12 +201,11 @@ func (e *Engine) Chosen(n Notice, key string) {
 			}
 		}
 	case KeyStop:
-		e.mu.Lock()
-		for _, id := range n.IDs {
-			e.asked = append(e.asked, start{in: monitor.Instance{Identity: id}, grounds: n.grounds[id]})
-		}
-		e.mu.Unlock()
-		e.o.Changed()
+		e.post(func(*monitor.Snapshot) {
+			for _, id := range n.IDs {
+				e.book.asked = append(e.book.asked, start{in: monitor.Instance{Identity: id}, grounds: n.grounds[id]})
+			}
+		})
 	}
 }
 
