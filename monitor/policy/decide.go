@@ -71,7 +71,7 @@ func (c *look) decide(actions []Action, found []finding) []Action {
 		actions = append(actions, c.action(strongest))
 	}
 	if paused || strongest.do == End {
-		return actions // soon there is nothing left to tell of
+		return actions // nothing is told in a pause, and soon there is nothing left to tell of
 	}
 	for _, f := range found {
 		if f.do == Notify && f.due(c.now) && !repeats(f, found) {
