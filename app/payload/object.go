@@ -8,8 +8,9 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"lamplighter/monitor"
 )
@@ -32,17 +33,18 @@ func object(body []byte, names []string, other func(name string) error) (map[str
 	if !utf8.Valid(body) {
 		return nil, errors.New("it is not UTF-8")
 	}
-	dec := json.NewDecoder(bytes.NewReader(body))
-	if first, err := dec.Token(); err != nil || first != json.Delim('{') {
+	duplicates := jsontext.AllowDuplicateNames(true) // of other names
+	dec := jsontext.NewDecoder(bytes.NewReader(body), duplicates, jsontext.AllowInvalidUTF8(true))
+	if first, err := dec.ReadToken(); err != nil || first.Kind() != '{' {
 		return nil, errors.New("it is not a JSON object")
 	}
 	values := make(map[string]json.RawMessage, len(names))
-	for dec.More() {
-		key, err := dec.Token()
+	for dec.PeekKind() == '"' {
+		key, err := dec.ReadToken()
 		if err != nil {
 			return nil, errors.New("it is not valid JSON")
 		}
-		name, _ := key.(string) // the decoder allows nothing else there
+		name := key.String()
 		ours := slices.Contains(names, name)
 		if !ours {
 			if err := other(name); err != nil {
@@ -52,22 +54,21 @@ func object(body []byte, names []string, other func(name string) error) (map[str
 		if _, twice := values[name]; twice {
 			return nil, fmt.Errorf("%s is given twice", name)
 		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
+		value, err := dec.ReadValue()
+		switch {
+		case err != nil:
 			return nil, fmt.Errorf("%s: the value is not valid JSON", strconv.Quote(monitor.Shorten(monitor.Clean(name), 40)))
-		}
-		if !ours {
-			continue
-		}
-		if halfCharacter(value) {
+		case !ours:
+		case !value.IsValid(duplicates):
 			return nil, fmt.Errorf(`%s holds half a character: a \u escape from d800 to dfff without its other half`, name)
+		default:
+			values[name] = json.RawMessage(value.Clone())
 		}
-		values[name] = value
 	}
-	if _, err := dec.Token(); err != nil {
-		return nil, errors.New("the JSON object has no end")
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, errors.New("it is not valid JSON, or the JSON object has no end")
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows the JSON object")
 	}
 	return values, nil
@@ -96,34 +97,4 @@ func DecodeKnown(body []byte, into any, names ...string) error {
 		return err
 	}
 	return json.Unmarshal(known, into)
-}
-
-// halfCharacter reports whether a string in a value that is valid JSON escapes
-// one surrogate without the other.
-func halfCharacter(value []byte) bool {
-	for {
-		i := bytes.IndexByte(value, '\\')
-		if i < 0 {
-			return false
-		}
-		value = value[i:]
-		r := escaped(value)
-		switch {
-		case !utf16.IsSurrogate(r):
-			value = value[2:] // what it escapes may be a backslash
-		case utf16.DecodeRune(r, escaped(value[6:])) == utf8.RuneError:
-			return true
-		default:
-			value = value[12:]
-		}
-	}
-}
-
-// escaped is what text begins with as \u and four digits, 0 where it does not.
-func escaped(text []byte) rune {
-	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
-		return 0
-	}
-	n, _ := strconv.ParseUint(string(text[2:6]), 16, 16) // the decoder allows only digits there
-	return rune(n)
 }
