@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"lamplighter/app/project"
 	"lamplighter/monitor"
@@ -26,129 +24,96 @@ var inOtherWords = []string{"PATH", "HOME", "USERPROFILE", "SERENA_HOME"}
 
 // key is what a server is shared by, and the facts that it is made of.
 func (w *wish) key() (sum string, facts []string) {
-	var k key
-	k.add("", "format", "1")
+	program := append([]string{plainDir(w.program[0])}, w.program[1:]...)
+	arguments := w.words()
+	variables := maps.Clone(w.env)
+	maps.DeleteFunc(variables, func(name, _ string) bool { return slices.Contains(inOtherWords, name) })
+	// Quoted, so that no two lists of texts look the same; maps are written in order.
+	sum = hashed(fmt.Sprintf("%q", []any{w.root, program, w.version, arguments, w.directory, w.home, w.serenaHome, w.tools, variables}))[:32]
+
 	project := "no project"
 	if w.root != "" {
 		project = "project " + w.root
 	}
-	k.add(project, "project", w.root)
-	program := append([]string{plainDir(w.program[0])}, w.program[1:]...)
-	k.add("Serena "+w.version+", started with "+monitor.Quoted(program), "program", program...)
-	k.add("", "version", w.version)
-	arguments := w.words()
-	k.add("context "+w.context+", arguments "+monitor.Quoted(arguments), "arguments", arguments...)
-	k.add("", "directory", w.directory)
-	k.add("home "+w.home, "home", w.home)
-	k.add("SERENA_HOME "+w.serenaHome, "SERENA_HOME", w.serenaHome)
+	facts = []string{
+		project, "Serena " + w.version + ", started with " + monitor.Quoted(program), "context " + w.context + ", arguments " + monitor.Quoted(arguments),
+		"home " + w.home, "SERENA_HOME " + w.serenaHome,
+	}
 	for _, tool := range w.tools {
-		found := ""
 		if tool.path != "" {
-			found = "PATH finds " + tool.name + " at " + tool.path
-		}
-		k.add(found, "tool", tool.name, tool.path)
-	}
-	for _, name := range slices.Sorted(maps.Keys(w.env)) {
-		if !slices.Contains(inOtherWords, name) {
-			// A value may be a password.
-			k.add("variable "+name+" (value with the hash "+hashed(name + "=" + w.env[name])[:8]+")", "variable", name, w.env[name])
+			facts = append(facts, "PATH finds "+tool.name+" at "+tool.path)
 		}
 	}
-	return hashed(k.text.String())[:32], k.facts
-}
-
-// key collects what servers are shared by.
-type key struct {
-	text  strings.Builder
-	facts []string
+	for _, name := range slices.Sorted(maps.Keys(variables)) { // a value may be a password
+		facts = append(facts, "variable "+name+" (value with the hash "+hashed(name + "=" + variables[name])[:8]+")")
+	}
+	for i, fact := range facts {
+		facts[i] = monitor.Clean(password.ReplaceAllString(fact, "://…@"))
+	}
+	return sum, facts
 }
 
 // password is what a URL may hold.
 var password = regexp.MustCompile(`://[^/@\s]+@`)
-
-// add puts one thing into the key, so that no two lists of texts look the same, and
-// into the facts, if it is worth one.
-func (k *key) add(fact, what string, texts ...string) {
-	if fact != "" {
-		k.facts = append(k.facts, monitor.Clean(password.ReplaceAllString(fact, "://…@")))
-	}
-	k.text.WriteString(what)
-	for _, text := range texts {
-		k.text.WriteString(" " + strconv.Itoa(len(text)) + ":" + text)
-	}
-	k.text.WriteByte('\n')
-}
 
 func hashed(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
-// fingerprint tells apart the settings and the program as they are now. Of the program
-// size and time count: what starts Serena is written anew with it.
+// fingerprint tells apart the settings and the program as they are now.
 func (a *Planner) fingerprint(w *wish) string {
-	list := w.settings()
-	sum, err := project.Look(context.Background(), &a.looks, fmt.Sprint(list), w.program[0], func(program string) string { return sumOf(program, list) })
+	what := fmt.Sprintf("%q", []any{w.serenaHome, w.root, w.modes, w.context})
+	sum, err := project.Look(context.Background(), &a.looks, what, w.program[0], w.sum)
 	if err != nil {
 		return "unknown " + rand.Text()
 	}
 	return sum
 }
 
-// settings are the files of a directory, by a pattern, that Serena's answers to
-// initialize and tools/list come from.
-type settings struct {
-	dir, pattern string
-	names        bool // only those count
-}
-
-// settings says where they are. Sources: serena/config/serena_config.py (SerenaPaths) and
-// context_mode.py.
-func (w *wish) settings() []settings {
-	list := []settings{{w.serenaHome, "memories/global/*", true}}
-	for _, pattern := range []string{"serena_config.yml", "contexts/*.y*ml", "modes/*.y*ml", "prompt_templates/*.y*ml"} {
-		list = append(list, settings{w.serenaHome, pattern, false})
-	}
-	if w.root != "" {
-		list = append(list, settings{w.root, ".serena/memories/*", true}, settings{w.root, ".serena/*.y*ml", false})
-	}
-	for _, path := range append(slices.Clip(w.modes), w.context) {
-		if filepath.IsAbs(path) {
-			list = append(list, settings{filepath.Dir(path), literally.Replace(filepath.Base(path)), false})
-		}
-	}
-	return list
-}
-
-// literally makes a pattern of a name.
-var literally = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
-
 // Bounds of what is read: settings are small, and a project's may be anything.
 const (
 	mostSettings = 1 << 20 // bytes of a file
-	mostFiles    = 500     // of a directory
+	mostFiles    = 500     // of a pattern
 )
 
-func sumOf(program string, list []settings) string {
+// sum is of what Serena's answers to initialize and tools/list come from. Of the program
+// size and time count: what starts Serena is written anew with it. Of memories only the
+// names do. Sources: serena/config/serena_config.py (SerenaPaths) and context_mode.py.
+func (w *wish) sum(program string) string {
+	memories := files(w.serenaHome, "memories/global/*")
+	settings := files(w.serenaHome, "serena_config.yml", "contexts/*.y*ml", "modes/*.y*ml", "prompt_templates/*.y*ml")
+	if w.root != "" {
+		memories = append(memories, files(w.root, ".serena/memories/*")...)
+		settings = append(settings, files(w.root, ".serena/*.y*ml")...)
+	}
+	for _, path := range append(slices.Clip(w.modes), w.context) {
+		if filepath.IsAbs(path) {
+			settings = append(settings, path)
+		}
+	}
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%q ", program)
+	fmt.Fprintf(hash, "%q %q\n", program, memories)
 	if info, err := os.Stat(program); err == nil {
 		fmt.Fprintln(hash, info.Size(), info.ModTime().UnixNano())
 	}
-	for _, s := range list {
-		found, _ := fs.Glob(os.DirFS(s.dir), s.pattern) // what cannot be read is not there
-		for _, name := range found[:min(len(found), mostFiles)] {
-			path := filepath.Join(s.dir, name)
-			fmt.Fprintf(hash, "%q\n", path)
-			if s.names {
-				continue
-			}
-			if real, err := filepath.EvalSymlinks(path); err == nil {
-				path = real // settings are often links to where a person keeps them
-			}
-			text, err := statefile.Read(path, mostSettings)
-			fmt.Fprintf(hash, "%q %v\n", text, err)
+	for _, path := range settings {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real // settings are often links to where a person keeps them
 		}
+		text, err := statefile.Read(path, mostSettings)
+		fmt.Fprintf(hash, "%q %q %v\n", path, text, err)
 	}
 	return hex.EncodeToString(hash.Sum(nil)[:16])
+}
+
+// files are those of a directory that fit the patterns. What cannot be read is not there.
+func files(dir string, patterns ...string) (list []string) {
+	for _, pattern := range patterns {
+		found, _ := fs.Glob(os.DirFS(dir), pattern)
+		for _, name := range found[:min(len(found), mostFiles)] {
+			list = append(list, filepath.Join(dir, name))
+		}
+	}
+	return list
 }
