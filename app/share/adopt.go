@@ -46,10 +46,5 @@ func (b *Broker) adoptOne(s Server) {
 		b.o.Log.Warn("a shared server of an earlier run has no key of its own, and will be ended", "id", s.ID())
 		g = b.groupOf(s.Key() + " " + s.ID())
 	}
-	b.startBy(g, func(ctx context.Context, locked error) (*run, error) {
-		if locked != nil && ctx.Err() == nil {
-			b.o.Log.Warn("a server of an earlier run goes on without the lock of its key", "server", s.Identity().String(), "error", locked)
-		}
-		return &run{server: s, inherited: true}, nil
-	})
+	b.begin(g, s)
 }

@@ -130,55 +130,50 @@ func (b *Broker) tryAcquire(of func() (*group, error), waits **start) (r *run, l
 		if err := g.crashes.refuse(time.Now()); err != nil {
 			return nil, nil, err
 		}
-		b.begin(g)
+		b.begin(g, nil)
 	}
 	*waits = g.starting
 	return nil, nil, nil
 }
 
-// begin starts the server as whoever came last has it. All that earlier runs have left
-// is known. The caller holds mu.
-func (b *Broker) begin(g *group) {
-	plan := *g.plan // there is one: members have it
-	b.startBy(g, func(ctx context.Context, locked error) (*run, error) {
-		if locked != nil {
-			return nil, locked
-		}
-		return b.launch(ctx, g, plan)
-	})
-}
-
-// startBy gets a group a server under the lock of its key; locked says why it has none.
-// That goes on when nobody waits for it any more: then the server lingers. The caller holds
-// mu.
-func (b *Broker) startBy(g *group, get func(ctx context.Context, locked error) (*run, error)) {
-	s := &start{}
+// begin gets a group a server under the lock of its key: the one that an earlier run has
+// left, or, with nil, a new one as whoever came last has it. Then all that earlier runs
+// have left is known. That goes on when nobody waits for it any more: then the server
+// lingers. The caller holds mu.
+func (b *Broker) begin(g *group, left Server) {
+	s, plan := &start{}, g.plan // there is one without left: members have it
 	g.starting, g.since, g.reason = s, time.Now(), "it is starting"
 	b.change()
 	b.busy.Go(func() {
-		var locked error
+		var err error
 		if g.lock == nil {
-			g.lock, locked = lockKey(b.open, b.o.LockDir, g.key)
+			g.lock, err = lockKey(b.open, b.o.LockDir, g.key)
 		}
-		r, err := get(b.open, locked)
+		r := &run{server: left, inherited: true}
+		switch {
+		case left != nil && err != nil:
+			if b.open.Err() == nil {
+				b.o.Log.Warn("a server of an earlier run goes on without the lock of its key", "server", left.Identity().String(), "error", err)
+			}
+			err = nil
+		case left == nil && err == nil:
+			r, err = b.launch(g, plan)
+		}
 		b.started(g, s, r, err)
 	})
 }
 
 // launch starts a server of a group.
-func (b *Broker) launch(ctx context.Context, g *group, plan Plan) (*run, error) {
+func (b *Broker) launch(g *group, plan *Plan) (*run, error) {
 	// The client may have been here for days.
-	if why := b.o.Forbid(ctx); why != "" {
+	if why := b.o.Forbid(b.open); why != "" {
 		return nil, &forbidden{monitor.Clean(why)}
 	}
 	spec := plan.Spec
 	spec.Lifetime, spec.Key, spec.Limit = launch.Shared, g.key, b.o.Limit()
 	spec.AskedBy = func() monitor.Client { return b.first(g) }
-	settings := ""
-	if plan.Fingerprint != nil {
-		settings = plan.Fingerprint() // before it reads them
-	}
-	server, err := b.o.Launch.Launch(ctx, spec)
+	settings := plan.Fingerprint() // before it reads them
+	server, err := b.o.Launch.Launch(b.open, spec)
 	return &run{server: server, settings: settings}, err
 }
 

@@ -84,18 +84,8 @@ func (b *Broker) replace(g *group, silent time.Duration) {
 	g.part(r.ending)
 	b.left = append(b.left, r)
 	g.why = "in place of " + name + ", which did not answer"
-	b.begin(g)
-	b.busy.Go(func() { b.endLeft(g, r) })
-}
-
-// endLeft ends a server that was replaced as soon as nothing speaks against it. Until
-// then it is shown for what it is.
-func (b *Broker) endLeft(g *group, r *run) {
-	told := false
-	b.untilEnded(r, func(ctx context.Context) error { return b.o.EndHung(ctx, r.server) }, func(err error) {
-		if !told {
-			b.record(g, r.server.Identity(), monitor.EventStopRefused, "it hangs, was replaced and goes on: "+err.Error())
-		}
-		told = true
+	b.begin(g, nil)
+	b.busy.Go(func() {
+		b.endRun(g, r, func(ctx context.Context) error { return b.o.EndHung(ctx, r.server) })
 	})
 }

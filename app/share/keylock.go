@@ -51,15 +51,10 @@ func isKey(key string) bool {
 
 // unlock lets go of the lock of the key, if it is had.
 func (g *group) unlock() {
-	unlock(g.lock)
-	g.lock = nil
-}
-
-// unlock lets go of a lock. nil is none.
-func unlock(lock *flock.Flock) {
-	if lock == nil {
+	if g.lock == nil {
 		return
 	}
-	os.Remove(lock.Path()) // first, so that it is ours; systems that refuse it keep an empty file
-	lock.Close()
+	os.Remove(g.lock.Path()) // first, so that it is ours; systems that refuse it keep an empty file
+	g.lock.Close()
+	g.lock = nil
 }

@@ -107,6 +107,7 @@ func (b *Broker) tryEnd(g *group, r *run, used time.Time, forbidden string) {
 	why, held := b.against(g, r, time.Since(used), forbidden != "")
 	b.mu.Lock()
 	same := g.used.Equal(used) && g.inFlight == 0
+	by := launch.ByParking
 	ends := g.run == r && r.usable() && why == "" && same && !time.Now().Before(g.until) && b.open.Err() == nil
 	switch {
 	case ends:
@@ -115,7 +116,7 @@ func (b *Broker) tryEnd(g *group, r *run, used time.Time, forbidden string) {
 		case forbidden != "":
 			r.ending = forbidden
 		case len(g.members) == 0:
-			r.ending = noClient
+			r.ending, by = "no client had it", launch.ByLeaving
 		default:
 			r.ending = "no request for " + monitor.Span(time.Since(used))
 		}
@@ -129,7 +130,7 @@ func (b *Broker) tryEnd(g *group, r *run, used time.Time, forbidden string) {
 	b.change()
 	b.mu.Unlock()
 	if ends && b.closeSessions(g, r, false) {
-		b.endRun(r)
+		b.endRun(g, r, func(ctx context.Context) error { return r.server.End(ctx, by) })
 	}
 }
 
@@ -207,34 +208,25 @@ func (b *Broker) resume(g *group, r *run) {
 	b.change()
 }
 
-// noClient is why a server ends that is not parked: nobody has it.
-const noClient = "no client had it"
-
-// endRun ends the server.
-func (b *Broker) endRun(r *run) {
-	by := launch.ByParking
-	if r.ending == noClient {
-		by = launch.ByLeaving
-	}
-	b.untilEnded(r, func(ctx context.Context) error { return r.server.End(ctx, by) }, func(err error) {
-		b.o.Log.Warn("a shared server could not be ended; it is tried again", "server", r.server.Identity().String(), "error", err)
-		r.failed = err
-	})
-}
-
 // endAgain is how often it is tried to end a server that could not be ended.
 const endAgain = time.Minute
 
-// untilEnded ends a server by end, and tries that again until it works or the server has
-// ended otherwise. failed is told of each error, with mu held.
-func (b *Broker) untilEnded(r *run, end func(context.Context) error, failed func(error)) {
+// endRun ends a server by end, and tries that again until it works or the server has
+// ended otherwise. One that was replaced is shown until then for what it is.
+func (b *Broker) endRun(g *group, r *run, end func(context.Context) error) {
 	for {
 		err := end(b.lifetime)
 		if err == nil || b.lifetime.Err() != nil {
 			return // what follows comes with its end
 		}
 		b.mu.Lock()
-		failed(err)
+		if id := r.server.Identity(); r.failed == nil {
+			b.o.Log.Warn("a shared server could not be ended; it is tried again", "server", id.String(), "error", err)
+			if g.run != r {
+				b.record(g, id, monitor.EventStopRefused, "it hangs, was replaced and goes on: "+err.Error())
+			}
+		}
+		r.failed = err
 		b.change()
 		b.mu.Unlock()
 		select {

@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"lamplighter/monitor/serena"
 	"lamplighter/monitor/serena/serenatest"
 )
@@ -144,6 +146,8 @@ func TestSessionsOfTheNextServer(t *testing.T) {
 		}
 	})
 }
+
+func unlock(lock *flock.Flock) { (&group{lock: lock}).unlock() }
 
 // The lock of a key is had by one, who is named; it comes back when he lets go.
 func TestKeyLock(t *testing.T) {
