@@ -72,11 +72,7 @@ func (s *shim) serve(l link, f *frames) int {
 	go s.pumpLines()
 	for {
 		if b, ok := s.converse(f).(bye); ok {
-			if b.why != "" {
-				s.complain(b.why)
-			} else {
-				b.why = "lamplighter has ended the connection"
-			}
+			s.complain(b.why)
 			return s.giveUp(b.status, b.why)
 		}
 		s.disconnected(l)

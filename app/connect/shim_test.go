@@ -103,7 +103,7 @@ func TestLost(t *testing.T) {
 	c.wants(result(6))
 	c.write(request(7))
 	conn.accept(7)
-	conn.send(wire.Bye, 0, "\x00")
+	conn.send(wire.Bye, 0, "\x00it ends")
 	c.refused("5", whyLost)
 	c.refused("7", whyLost)
 	c.nothingMore(0)
