@@ -12,6 +12,7 @@ import (
 
 	"lamplighter/app/api"
 	"lamplighter/app/config"
+	"lamplighter/app/share/proxy"
 	"lamplighter/app/workspace"
 	"lamplighter/monitor"
 	"lamplighter/monitor/events"
@@ -91,7 +92,7 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 		parts.Workspaces = spaces
 		b.add("workspaces", b.serveWorkspaces(spaces))
 	}
-	web := b.webShare()
+	web := proxy.NewWeb(b.proxyOptions())
 	b.add("MCP over HTTP", web.Serve)
 	parts.MCP = web
 	handler := b.dashboard(parts)

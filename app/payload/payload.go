@@ -4,6 +4,7 @@
 package payload
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -41,26 +42,57 @@ func Expect(w http.ResponseWriter, req *http.Request, within time.Duration) {
 // Expect has given it. The error is one of the above or another sentence, and
 // belongs to the status; the connection ends with that answer.
 func Read(w http.ResponseWriter, req *http.Request) (body []byte, status int, err error) {
-	body, err = io.ReadAll(http.MaxBytesReader(w, req.Body, Max))
-	if err != nil {
-		// Of a connection that goes on, the server reads the rest of the body
-		// before it answers. What it reads otherwise has the same deadline.
-		w.Header().Set("Connection", "close")
-	} else {
-		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-	}
-	var tooLong *http.MaxBytesError
+	body, status, err = read(w, req, Max, false)
 	switch {
-	case errors.As(err, &tooLong):
-		return nil, http.StatusRequestEntityTooLarge, ErrTooLarge
-	case errors.Is(err, ErrFull):
-		return nil, http.StatusServiceUnavailable, ErrFull
-	case err != nil:
-		return nil, http.StatusBadRequest, errLost
+	case status == http.StatusRequestEntityTooLarge:
+		err = ErrTooLarge
 	case len(body) > 0 && !IsJSON(req):
 		return nil, http.StatusBadRequest, ErrNotJSON
 	}
-	return body, 0, nil
+	return body, status, err
+}
+
+// ReadLong is Read for a body of any type and of up to that many bytes, which has to
+// come steadily: the next part in the usual time.
+func ReadLong(w http.ResponseWriter, req *http.Request, most int64) (body []byte, status int, err error) {
+	return read(w, req, most, true)
+}
+
+// part is what of a long body has to come within usualTime, in bytes.
+const part = 1 << 20
+
+// read reads a body part by part, each of which gets a time of its own if it has to
+// come steadily.
+func read(w http.ResponseWriter, req *http.Request, most int64, isSteady bool) (body []byte, status int, err error) {
+	control := http.NewResponseController(w)
+	from := http.MaxBytesReader(w, req.Body, most)
+	var text bytes.Buffer
+	for {
+		if isSteady {
+			// Where there is no deadline (a recorder in a test) there is no connection.
+			_ = control.SetReadDeadline(time.Now().Add(usualTime))
+		}
+		if _, err = io.CopyN(&text, from, part); err != nil {
+			break
+		}
+		// Of a known length there is room for all of it: growing takes twice as much.
+		text.Grow(max(int(min(req.ContentLength, most))-text.Len(), 0) + bytes.MinRead)
+	}
+	if errors.Is(err, io.EOF) {
+		_ = control.SetReadDeadline(time.Time{})
+		return text.Bytes(), 0, nil
+	}
+	// Of a connection that goes on, the server reads the rest of the body before it
+	// answers. What it reads otherwise has the same deadline.
+	w.Header().Set("Connection", "close")
+	var tooLong *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLong):
+		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the message is longer than the limit of %d MiB", most>>20)
+	case errors.Is(err, ErrFull):
+		return nil, http.StatusServiceUnavailable, ErrFull
+	}
+	return nil, http.StatusBadRequest, errLost
 }
 
 // IsJSON reports whether a request says once, and nothing else, that its body is

@@ -99,7 +99,7 @@ func TestCancelAnActivationThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newUpstream()
 		c := &testClient{t: t, ended: make(chan error, 1)}
-		c.Session = newSession(SessionOptions{
+		c.Session = sessionOf(SessionOptions{
 			Servers: w.group(), Out: &c.fakeWriter,
 			Plan: func(context.Context, string) (share.Plan, error) {
 				return share.Plan{}, errors.New("it is not to be activated")

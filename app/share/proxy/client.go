@@ -62,7 +62,7 @@ func attach(broker *share.Broker, plan share.Plan, process monitor.Client, known
 	if !plan.Moves {
 		o.Plan, o.Root = nil, nil
 	}
-	s := NewSession(o)
+	s := newSession(o, openServer)
 	member.OnPark(s.Park)
 	member.OnHang(s.Progress)
 	return s, member

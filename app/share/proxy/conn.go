@@ -105,7 +105,7 @@ const dirsTime = 2 * time.Second
 
 // hello reads what the shim says of itself.
 func (c *client) hello() (wire.Greeting, error) {
-	_ = c.conn.SetReadDeadline(time.Now().Add(c.options.HelloTime))
+	_ = c.conn.SetReadDeadline(time.Now().Add(c.options.Limits.Hello))
 	h, payload, err := c.frames.next()
 	if err == nil && h.Type != wire.Hello {
 		err = unexpected(h)
@@ -118,7 +118,7 @@ func (c *client) hello() (wire.Greeting, error) {
 	case err != nil:
 		return greeting, fmt.Errorf("what it wants cannot be read: %w", err)
 	case version != wire.Version:
-		_ = c.conn.SetWriteDeadline(time.Now().Add(c.options.HelloTime))
+		_ = c.conn.SetWriteDeadline(time.Now().Add(c.options.Limits.Hello))
 		_ = c.out.bye(otherVersion(version, greeting.Program))
 		return greeting, fmt.Errorf("it speaks version %d of the protocol, not %d", version, wire.Version)
 	}

@@ -136,7 +136,7 @@ func TestAnAnswerToAServerThatCouldNotBeOpened(t *testing.T) {
 			<-goOn
 			return nil, nil, mcp.ErrLost
 		}
-		c.Session = newSession(SessionOptions{Servers: w.group(), Out: &c.fakeWriter}, open)
+		c.Session = sessionOf(SessionOptions{Servers: w.group(), Out: &c.fakeWriter}, open)
 		c.begin()
 		begins := c.put(initializeLine)
 		synctest.Wait()

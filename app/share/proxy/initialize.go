@@ -16,9 +16,8 @@ func (l *Session) initialize(ctx context.Context, it *item) {
 	}
 	l.state = state{}
 	l.leave()
-	if said, _ := readMembers(it.Params); l.o.Info != nil {
-		l.o.Info(said.ClientInfo)
-	}
+	said, _ := readMembers(it.Params)
+	l.o.Info(said.ClientInfo)
 	if l.initializeFromCache(it) {
 		return
 	}

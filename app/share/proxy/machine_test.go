@@ -135,7 +135,7 @@ func (s *modelShim) start(w *upstream, g *fakeGroup) *leasing {
 	begun := s.begun
 	again := slices.Clone(s.waiting)
 	s.mu.Unlock()
-	p.lease = newSession(SessionOptions{Servers: g, Out: p, Initialize: []byte(begun[0]), Initialized: []byte(begun[1])}, w.open)
+	p.lease = sessionOf(SessionOptions{Servers: g, Out: p, Initialize: []byte(begun[0]), Initialized: []byte(begun[1])}, w.open)
 	ctx, cancel := context.WithCancel(context.Background())
 	p.leave = cancel
 	go func() { p.ended <- p.lease.Serve(ctx) }()

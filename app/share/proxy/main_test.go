@@ -236,6 +236,15 @@ func brokerOptions(l share.Launcher) share.Options {
 	}
 }
 
+// optionsOf are those of what serves the clients of a broker.
+func optionsOf(b *share.Broker) Options {
+	return Options{
+		Broker: b, Ask: planner{}, Log: quiet(),
+		Flags: func([]string) []string { return nil },
+		Usual: func() launch.Template { return launch.Template{Name: monitor.KindSerena} },
+	}
+}
+
 // clientNames are those that share the server of a project.
 func clientNames(b *share.Broker, dir string) []string {
 	var names []string

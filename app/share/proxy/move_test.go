@@ -125,7 +125,7 @@ func (m *mover) start(w *moveWorld, b *share.Broker) {
 	m.mu.Unlock()
 	p := &leasing{shim: &m.modelShim, ended: make(chan error, 1)}
 	m.member = b.Attach(planFor(project), monitor.Client{})
-	p.lease = newSession(SessionOptions{
+	p.lease = sessionOf(SessionOptions{
 		Servers: m.member, Out: p, Initialize: []byte(begun[0]), Initialized: []byte(begun[1]),
 		Plan: func(_ context.Context, project string) (share.Plan, error) {
 			if project == "/alone" {

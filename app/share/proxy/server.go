@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,17 +23,33 @@ type Asker interface {
 	Root(ctx context.Context, addresses []string) (project string)
 }
 
-// Options of a Server. Broker, Ask and Log are needed.
+// Options of a Server and of a Web, all but the limits needed.
 type Options struct {
 	Broker *share.Broker // is served elsewhere
 	Ask    Asker
-	// Flags takes the flags that a client was started with, and says what is wrong
-	// with them, in sentences for the user. nil: nobody cares.
-	Flags func(flags []string) (warnings []string)
-	Log   *slog.Logger
+	// Flags takes the flags that a client of a Server was started with, and says what is
+	// wrong with them, in sentences for the user.
+	Flags  func(flags []string) (warnings []string)
+	Usual  func() launch.Template // of the Serena that clients of a Web get
+	Log    *slog.Logger
+	Limits Limits
+}
 
-	HelloTime time.Duration // that a connection has for its Hello; zero: 10 s
-	Limits    Limits        // of each session
+// Limits are those of clients. A zero field means the default.
+type Limits struct {
+	Hello    time.Duration // that a connection has for its Hello
+	Idle     time.Duration // after which a session over HTTP ends that nobody uses
+	Sessions int           // over HTTP at a time
+
+	Held  int           // bytes of lines of a session that wait or are worked on, before Take blocks
+	Taken time.Duration // for the headers of an answer, before the next line is sent: some servers send them with it
+}
+
+func (l Limits) orDefault() Limits {
+	return Limits{
+		Hello: cmp.Or(l.Hello, 10*time.Second), Idle: cmp.Or(l.Idle, 30*time.Minute), Sessions: cmp.Or(l.Sessions, 1000),
+		Held: cmp.Or(l.Held, 64<<20), Taken: cmp.Or(l.Taken, 30*time.Millisecond),
+	}
 }
 
 // Server serves the clients that come through lamplighter-connect.
@@ -56,12 +73,7 @@ func (o *often) log(log *slog.Logger, level slog.Level, text string, args ...any
 
 // New returns a server that serves nobody yet.
 func New(o Options) *Server {
-	if o.HelloTime == 0 {
-		o.HelloTime = 10 * time.Second
-	}
-	if o.Flags == nil {
-		o.Flags = func([]string) []string { return nil }
-	}
+	o.Limits = o.Limits.orDefault()
 	return &Server{options: o}
 }
 
@@ -76,8 +88,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	var clients sync.WaitGroup
 	defer clients.Wait()
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() { listener.Close() })
-	defer stop()
+	defer context.AfterFunc(ctx, func() { listener.Close() })()
 	defer listener.Close()
 	wait := time.Duration(0)
 	for {

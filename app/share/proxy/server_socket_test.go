@@ -64,7 +64,7 @@ func TestAcceptThatFails(t *testing.T) {
 func TestServeAgain(t *testing.T) {
 	w := newWorld(t)
 	broker, _ := newBroker(t, w)
-	server := New(Options{Broker: broker, Ask: planner{}, Log: quiet()})
+	server := New(optionsOf(broker))
 	place := socket.Share(sharePath(t))
 	for range 2 {
 		listener, err := socket.Listen(place, true, quiet())

@@ -57,7 +57,7 @@ func TestNamesOfClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, known := range []bool{true, false} {
-		session, member := attach(s.broker, plan, monitor.Client{Name: "Claude Code"}, known, SessionOptions{Out: &fakeWriter{}})
+		session, member := attach(s.broker, plan, monitor.Client{Name: "Claude Code"}, known, SessionOptions{Out: &fakeWriter{}, Log: quiet()})
 		session.o.Info(ClientInfo{Name: "other", Title: "Other"})
 		want := map[bool]string{true: "Claude Code", false: "Other"}[known]
 		if names := clientNames(s.broker, "/b"); len(names) != 1 || names[0] != want {
@@ -183,7 +183,7 @@ func TestOtherVersionsOfTheProtocol(t *testing.T) {
 
 // Nothing that a stranger of our own user may send does any harm.
 func TestWhatNoShimSends(t *testing.T) {
-	s := serve(t, newWorld(t), func(o *Options) { o.HelloTime = time.Minute })
+	s := serve(t, newWorld(t), func(o *Options) { o.Limits.Hello = time.Minute })
 	hello := func(g wire.Greeting) string {
 		payload := wire.AppendHello(nil, g)
 		return string(append(wire.AppendHeader(nil, wire.Header{Type: wire.Hello, Length: len(payload)}), payload...))
@@ -238,7 +238,7 @@ func TestWhatNoShimSends(t *testing.T) {
 
 // A connection that says nothing is closed.
 func TestSilence(t *testing.T) {
-	s := serve(t, newWorld(t), func(o *Options) { o.HelloTime = 20 * time.Millisecond })
+	s := serve(t, newWorld(t), func(o *Options) { o.Limits.Hello = 20 * time.Millisecond })
 	s.connect(t).ended()
 }
 

@@ -30,7 +30,6 @@
 package proxy
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -94,8 +93,8 @@ type SessionOptions struct {
 	// conversation with an earlier process; empty for a new client. They are repeated
 	// to the server with its next request.
 	Initialize, Initialized []byte
-	Log                     *slog.Logger     // nil = none
-	Info                    func(ClientInfo) // what the client says of itself, with each initialize; may be nil
+	Log                     *slog.Logger
+	Info                    func(ClientInfo) // what the client says of itself, with each initialize
 	// Plan says how the client is served once it has activated a project, which it names
 	// by path or name. nil: it cannot.
 	Plan func(ctx context.Context, project string) (share.Plan, error)
@@ -103,12 +102,6 @@ type SessionOptions struct {
 	// say which project it has.
 	Root   func(ctx context.Context, addresses []string) (project string)
 	Limits Limits
-}
-
-// Limits of one session. A zero field means the default.
-type Limits struct {
-	Held  int           // bytes of lines that wait or are worked on, before Take blocks
-	Taken time.Duration // for the headers of an answer, before the next line is sent: some servers send them with it
 }
 
 // What else bounds a session.
@@ -175,29 +168,19 @@ type question struct {
 	roots chan<- []byte // gets the answer to ours; has room for it
 }
 
-// NewSession returns a session, which works while Serve runs.
-func NewSession(o SessionOptions) *Session { return newSession(o, openServer) }
-
+// newSession returns a session, which works while Serve runs.
 func newSession(o SessionOptions, d dialer) *Session {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	o.Limits = Limits{cmp.Or(o.Limits.Held, 64<<20), cmp.Or(o.Limits.Taken, 30*time.Millisecond)}
+	o.Limits = o.Limits.orDefault()
 	l := &Session{
-		o: o, dial: d,
+		o: o, dial: d, askRoots: o.Root != nil, project: o.Servers.Project(),
 		pending: map[string]*item{}, sent: map[*item]bool{}, asked: map[string]question{},
 	}
 	l.over, l.setOver = context.WithCancel(context.Background())
 	l.changed = sync.NewCond(&l.mu)
-	l.askRoots = o.Root != nil
-	if o.Servers != nil {
-		l.project = o.Servers.Project()
-	}
 	if m := wire.Split(o.Initialize); m.Method == "initialize" && json.Valid(o.Initialize) {
 		l.state = state{initialize: o.Initialize, initialized: o.Initialized, under: cacheKey(m.Params)}
-		if said, _ := readMembers(m.Params); o.Info != nil {
-			o.Info(said.ClientInfo)
-		}
+		said, _ := readMembers(m.Params)
+		o.Info(said.ClientInfo)
 	}
 	return l
 }

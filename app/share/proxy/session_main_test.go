@@ -155,6 +155,16 @@ type testClient struct {
 	leave context.CancelFunc
 }
 
+// sessionOf is a session that nobody asks what its client says of itself, unless the
+// options have who does.
+func sessionOf(o SessionOptions, d dialer) *Session {
+	o.Log = quiet()
+	if o.Info == nil {
+		o.Info = func(ClientInfo) {}
+	}
+	return newSession(o, d)
+}
+
 // join starts a session, which ends with the test. change may be nil.
 func join(t *testing.T, g *fakeGroup, change func(*SessionOptions)) *testClient {
 	t.Helper()
@@ -163,7 +173,7 @@ func join(t *testing.T, g *fakeGroup, change func(*SessionOptions)) *testClient 
 	if change != nil {
 		change(&o)
 	}
-	c.Session = NewSession(o)
+	c.Session = sessionOf(o, openServer)
 	t.Cleanup(func() { apptest.Eventually(t, "all brackets are closed", func() bool { return g.open() == 0 }) })
 	c.begin()
 	return c

@@ -34,7 +34,7 @@ func serve(t testing.TB, w *world, change func(*Options)) *served {
 func serveAt(t testing.TB, w *world, at socket.Options, change func(*Options)) *served {
 	t.Helper()
 	broker, stopBroker := newBroker(t, w)
-	o := Options{Broker: broker, Ask: planner{}, Log: quiet()}
+	o := optionsOf(broker)
 	if change != nil {
 		change(&o)
 	}

@@ -4,32 +4,14 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"log/slog"
 	"sync"
-	"time"
-
-	"lamplighter/app/launch"
-	"lamplighter/app/share"
 )
-
-// WebOptions of a Web. All but those with a default are needed.
-type WebOptions struct {
-	Broker *share.Broker
-	Ask    Asker
-	Usual  func() launch.Template // of the Serena that clients get
-	Log    *slog.Logger
-
-	Idle time.Duration // after which a session ends that nobody uses; zero: 30 min
-	Most int           // sessions at a time; zero: 1,000
-
-	Limits Limits // of each session
-}
 
 // Web serves clients that speak MCP over streamable HTTP (protocol revision
 // 2025-06-18, "Transports"), each MCP session with a session of its own. It is safe
 // for concurrent use.
 type Web struct {
-	options WebOptions
+	options Options
 
 	working  sync.WaitGroup // what Serve has begun
 	mu       sync.Mutex
@@ -38,13 +20,8 @@ type Web struct {
 }
 
 // NewWeb returns a Web that refuses everybody until Serve is called.
-func NewWeb(o WebOptions) *Web {
-	if o.Idle == 0 {
-		o.Idle = 30 * time.Minute
-	}
-	if o.Most == 0 {
-		o.Most = 1000
-	}
+func NewWeb(o Options) *Web {
+	o.Limits = o.Limits.orDefault()
 	return &Web{options: o, sessions: map[string]*webSession{}}
 }
 
@@ -64,22 +41,16 @@ func (w *Web) Serve(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// What a client may be told in place of a session.
-var (
-	errNotServing = errors.New("lamplighter is starting or ending; ask again")
-	errTooMany    = errors.New("too many MCP sessions are open; end some of them")
-)
-
 // add makes a session known and lets its session work, and besides calls besides.
-// The error is one of those above.
+// The error is for the client.
 func (w *Web) add(s *webSession, besides func()) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case w.serving == nil:
-		return errNotServing
-	case len(w.sessions) >= w.options.Most:
-		return errTooMany
+		return errors.New("lamplighter is starting or ending; ask again")
+	case len(w.sessions) >= w.options.Limits.Sessions:
+		return errors.New("too many MCP sessions are open; end some of them")
 	}
 	s.id = rand.Text()
 	w.sessions[s.id] = s
@@ -97,11 +68,4 @@ func (w *Web) add(s *webSession, besides func()) error {
 		s.log.Debug("an MCP session over HTTP has ended")
 	})
 	return nil
-}
-
-// session returns the session with that id, nil when there is none.
-func (w *Web) session(id string) *webSession {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.sessions[id]
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"lamplighter/app/apptest"
-	"lamplighter/app/launch"
 	"lamplighter/app/share"
 	"lamplighter/monitor"
 )
@@ -33,11 +32,11 @@ func (w *Web) all() []*webSession {
 	return slices.Collect(maps.Values(w.sessions))
 }
 
-func serveWeb(t testing.TB, change func(*WebOptions)) *webServed {
+func serveWeb(t testing.TB, change func(*Options)) *webServed {
 	t.Helper()
 	w := newWorld(t)
 	broker, _ := newBroker(t, w)
-	o := WebOptions{Broker: broker, Ask: planner{}, Usual: func() launch.Template { return launch.Template{Name: monitor.KindSerena} }, Log: quiet()}
+	o := optionsOf(broker)
 	if change != nil {
 		change(&o)
 	}

@@ -1,12 +1,9 @@
 package proxy
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -23,14 +20,8 @@ const (
 	versionHeader = "Mcp-Protocol-Version"
 )
 
-// Times of an answer over HTTP.
-const (
-	heartbeat = 15 * time.Second // between two comments of a stream
-	bodyTime  = 5 * time.Second  // for the next part of a body
-)
-
-// bodyPart is what has to come within bodyTime, in bytes.
-const bodyPart = 1 << 20
+// heartbeat is how long there is between two comments of a stream.
+const heartbeat = 15 * time.Second
 
 // ServeMCP answers a request of one who speaks MCP: POST, GET and DELETE. Who
 // calls it has checked that the request may come in, and that a body is JSON. who
@@ -62,7 +53,9 @@ func (w *Web) find(rw http.ResponseWriter, req *http.Request) *webSession {
 		fail(rw, http.StatusBadRequest, "the request has to name its MCP session in the header "+sessionHeader+", or begin one with initialize")
 		return nil
 	}
-	s := w.session(named[0])
+	w.mu.Lock()
+	s := w.sessions[named[0]]
+	w.mu.Unlock()
 	if s == nil {
 		fail(rw, http.StatusNotFound, "there is no such MCP session, or it has ended; begin another one with initialize")
 		return nil
@@ -119,7 +112,7 @@ func (w *Web) post(rw http.ResponseWriter, req *http.Request, who func() monitor
 		fail(rw, http.StatusNotAcceptable, "a POST is answered with "+jsonType+" or "+streamType+"; accept both")
 		return
 	}
-	line, status, err := readLine(rw, req)
+	line, status, err := payload.ReadLong(rw, req, wire.MaxLine)
 	if err != nil {
 		fail(rw, status, err.Error())
 		return
@@ -197,7 +190,7 @@ func (w *Web) open(rw http.ResponseWriter, req *http.Request, initialize wire.Me
 			"the server cannot be shared, so that it cannot be had here: "+plan.Alone+"; start it with lamplighter-connect")
 	}
 	s := &webSession{
-		ended: make(chan struct{}), begin: 1, replies: map[uint64]*reply{}, idle: w.options.Idle,
+		ended: make(chan struct{}), replies: map[uint64]*reply{}, idle: w.options.Limits.Idle,
 		log: w.options.Log.With("project", shown(plan.Spec.Project)),
 	}
 	s.session, s.member = attach(w.options.Broker, plan, monitor.Client{}, false, SessionOptions{
@@ -223,36 +216,6 @@ func (w *Web) open(rw http.ResponseWriter, req *http.Request, initialize wire.Me
 	}
 	rw.Header().Set(sessionHeader, s.id)
 	return s
-}
-
-// readLine reads the body of a request, which has to come steadily. The error is a
-// sentence, and belongs to the status.
-func readLine(rw http.ResponseWriter, req *http.Request) (line []byte, status int, err error) {
-	control := http.NewResponseController(rw)
-	body := http.MaxBytesReader(rw, req.Body, wire.MaxLine)
-	var read bytes.Buffer
-	for {
-		// Where there is no deadline (a recorder in a test) there is no connection.
-		_ = control.SetReadDeadline(time.Now().Add(bodyTime))
-		_, err := io.CopyN(&read, body, bodyPart)
-		var tooLong *http.MaxBytesError
-		switch {
-		case errors.Is(err, io.EOF):
-			_ = control.SetReadDeadline(time.Time{})
-			return read.Bytes(), 0, nil
-		case errors.As(err, &tooLong):
-			rw.Header().Set("Connection", "close")
-			return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the message is longer than the limit of %d MiB", wire.MaxLine>>20)
-		case errors.Is(err, payload.ErrFull):
-			rw.Header().Set("Connection", "close")
-			return nil, http.StatusServiceUnavailable, payload.ErrFull
-		case err != nil:
-			rw.Header().Set("Connection", "close")
-			return nil, http.StatusBadRequest, errors.New("the body did not arrive")
-		}
-		// Of a known length there is room for all of it: growing takes twice as much.
-		read.Grow(max(int(min(req.ContentLength, wire.MaxLine))-read.Len(), 0) + bytes.MinRead)
-	}
 }
 
 // accepts reports whether a request takes an answer of that type. One that says

@@ -12,11 +12,8 @@ import (
 	"lamplighter/app/share/wire"
 )
 
-// The most that waits for a client to read its GET stream.
-const (
-	mostWaiting      = 1000
-	mostWaitingBytes = 16 << 20
-)
+// mostWaiting is how many messages wait for a client to read its GET stream.
+const mostWaiting = 1000
 
 var errEnded = errors.New("the MCP session has ended")
 
@@ -30,14 +27,12 @@ type webSession struct {
 	idle    time.Duration
 	unused  *time.Timer   // ends it after so long without a request
 	ended   chan struct{} // closed when its session has ended
-	begin   uint64        // number of its initialize, until that was answered; of Deliver alone
 
 	mu       sync.Mutex
 	seq      uint64            // of the last line
 	replies  map[uint64]*reply // requests that wait, by their number
 	stream   *reply            // the GET stream, nil when there is none
 	waiting  [][]byte          // for the GET stream
-	bytes    int               // of waiting
 	dropped  often             // messages
 	requests int               // that are being answered
 }
@@ -126,11 +121,8 @@ func (s *webSession) Deliver(seq uint64, answer bool, line []byte) error {
 	case answer && r != nil:
 		close(r.lines)
 	}
-	if answer && seq == s.begin {
-		s.begin = 0
-		if wire.Split(line).Error != nil {
-			return errEnded // there is no session without initialize
-		}
+	if answer && seq == 1 && wire.Split(line).Error != nil {
+		return errEnded // there is no session without initialize, which is its first line
 	}
 	return nil
 }
@@ -139,47 +131,39 @@ func (s *webSession) Deliver(seq uint64, answer bool, line []byte) error {
 func (s *webSession) push(line []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.waiting = append(s.waiting, line)
-	s.bytes += len(line)
-	fits := func() bool { return len(s.waiting) <= mostWaiting && s.bytes <= mostWaitingBytes }
-	for !fits() && (s.stream == nil || len(s.waiting) > 1) { // one that is longer goes to who reads
-		s.popLocked()
+	if len(s.waiting) >= mostWaiting {
+		s.waiting = s.waiting[1:]
 		s.dropped.log(s.log, slog.LevelWarn, "dropped a message for a client over HTTP, because it reads no GET stream")
 	}
+	s.waiting = append(s.waiting, line)
+	s.ringStream()
+}
+
+// ringStream tells the GET stream, if there is one, that something waits. The caller holds
+// mu.
+func (s *webSession) ringStream() {
 	if s.stream != nil {
 		s.stream.bell.Ring()
 	}
 }
 
-// popLocked takes out what has waited the longest.
-func (s *webSession) popLocked() (line []byte) {
-	line = s.waiting[0]
-	s.waiting = s.waiting[1:]
-	s.bytes -= len(line)
-	return line
-}
-
 // sendWaiting sends what waits on the GET stream. When that fails the next one gets it.
 func (s *webSession) sendWaiting(r *reply) error {
-	for {
-		s.mu.Lock()
-		if s.stream != r || len(s.waiting) == 0 {
-			s.mu.Unlock()
-			return nil
-		}
-		line := s.popLocked()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.stream == r && len(s.waiting) > 0 {
+		line := s.waiting[0]
+		s.waiting = s.waiting[1:]
 		s.mu.Unlock()
-		if err := r.send(line); err != nil {
-			s.mu.Lock()
-			defer s.mu.Unlock()
+		err := r.send(line)
+		s.mu.Lock()
+		if err != nil {
 			s.waiting = slices.Insert(s.waiting, 0, line)
-			s.bytes += len(line)
-			if s.stream != nil {
-				s.stream.bell.Ring()
-			}
+			s.ringStream()
 			return err
 		}
 	}
+	return nil
 }
 
 // Moved is part of Outlet: over HTTP nobody goes on with a conversation.
