@@ -2,6 +2,7 @@ package share
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -89,5 +90,27 @@ func TestLoggedIn(t *testing.T) {
 		if name == "" || name == "root" {
 			t.Errorf("%q", names)
 		}
+	}
+}
+
+// Whose paths mean nothing here has a server of its own, where it is.
+func TestElsewhere(t *testing.T) {
+	for _, test := range []struct {
+		who  string
+		r    Request
+		want string
+	}{
+		{"who sees what we see", Request{PID: os.Getpid()}, ""},
+		{"where the system does not tell", Request{}, ""},
+		{"who has gone", Request{PID: 1 << 30}, ""},
+		{"who is not ours to see", Request{Outside: true}, "it runs outside of the container that lamplighter is in"},
+	} {
+		test.r.Dir = "/nowhere"
+		if why := asker(nil).elsewhere(t.Context(), test.r, test.r.Dir); why != test.want {
+			t.Errorf("%s: %q", test.who, why)
+		}
+	}
+	if p, err := asker(nil).Plan(t.Context(), Request{Outside: true}); err != nil || p.Alone == "" {
+		t.Errorf("%+v, %v", p, err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"lamplighter/app/launch"
 	"lamplighter/app/project"
 	"lamplighter/monitor"
+	"lamplighter/monitor/process"
 )
 
 // Request is what a client would run.
@@ -25,6 +26,11 @@ type Request struct {
 	Dir     string   // its working directory, absolute
 	Command []string // as given
 	Env     []string // NAME=VALUE; of a name that is there twice the last one counts
+
+	// PID is the process that asks, whose paths may mean something else than here; 0 is not
+	// known. Outside says that it is in no container that we can see into.
+	PID     int
+	Outside bool
 
 	// Moved says that the client has activated a project since, and which, by its path
 	// or by its name in Serena's settings; "" is none.
@@ -145,6 +151,9 @@ type wish struct {
 // *InputError when that makes no sense, which is the answer to its initialize,
 // or that of ctx.
 func (a *Planner) Plan(ctx context.Context, r Request) (Plan, error) {
+	if why := a.elsewhere(ctx, r, r.Dir); why != "" {
+		return Plan{Alone: why}, nil
+	}
 	if err := r.check(); err != nil {
 		return Plan{}, err
 	}
@@ -171,7 +180,9 @@ func orAlone(plan Plan, err error) (Plan, error) {
 
 // plan finishes a wish whose command was read.
 func (a *Planner) plan(ctx context.Context, read wish) (Plan, error) {
-	w, err := project.Look(ctx, &a.looks, hashed(fmt.Sprintf("%+v", read)), read.Dir, func(string) wish {
+	same := read
+	same.PID = 0 // means nothing to the files
+	w, err := project.Look(ctx, &a.looks, hashed(fmt.Sprintf("%+v", same)), read.Dir, func(string) wish {
 		located := read // the look may outlast this call
 		located.err = located.locate(a.home)
 		return located
@@ -179,7 +190,8 @@ func (a *Planner) plan(ctx context.Context, read wish) (Plan, error) {
 	if err = cmp.Or(err, w.err); err != nil {
 		return Plan{}, err
 	}
-	if why := a.Forbids(ctx); why != "" {
+	// The command can name another place than the one it is called in.
+	if why := cmp.Or(a.elsewhere(ctx, read.Request, w.root), a.Forbids(ctx)); why != "" {
 		return Plan{}, alone(why)
 	}
 	if err := a.findVersion(ctx, &w); err != nil {
@@ -197,6 +209,26 @@ func (a *Planner) plan(ctx context.Context, read wish) (Plan, error) {
 	plan.Key, plan.Facts = w.key()
 	plan.Spec.Key = plan.Key
 	return plan, nil
+}
+
+// elsewhere says why a path of who asks means nothing here, "" when it may mean what it
+// means to it, or there is none: a socket can be passed into a container, where the
+// project of that name is another one.
+func (a *Planner) elsewhere(ctx context.Context, r Request, dir string) (why string) {
+	switch {
+	case r.Outside:
+		return "it runs outside of the container that lamplighter is in"
+	case r.PID == 0 || dir == "":
+		return ""
+	}
+	another, err := project.Look(ctx, &a.looks, fmt.Sprint("as process ", r.PID), dir, func(dir string) bool {
+		same, err := process.SharesPath(r.PID, dir)
+		return err == nil && !same // of what may not be looked at nothing is known
+	})
+	if err != nil || !another { // a mount may hang
+		return ""
+	}
+	return "it runs in a container or a sandbox, where " + monitor.Clean(monitor.Shorten(dir, 200)) + " is another directory than here"
 }
 
 // oldest is the first Serena that is safe with several clients at once.
@@ -258,8 +290,6 @@ func (r *Request) check() error {
 	switch {
 	case len(r.Command) == 0 || r.Command[0] == "":
 		return &InputError{"there is no command: write what starts the server behind --, such as: lamplighter-connect connect -- serena start-mcp-server --project-from-cwd --context claude-code"}
-	case strings.ContainsRune(strings.Join(slices.Concat(r.Command, r.Env, []string{r.Dir}), " "), 0):
-		return &InputError{"the command, the working directory or the environment holds a zero byte, which no program can be given"}
 	case r.Dir == "":
 		return &InputError{"the working directory cannot be told, as if it had been removed: start the client again in one that exists"}
 	case !filepath.IsAbs(r.Dir):

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -15,27 +16,22 @@ import (
 	"lamplighter/app/share/wire"
 	"lamplighter/app/socket"
 	"lamplighter/monitor"
-	"lamplighter/monitor/process"
 )
 
 // client is one connection of a shim.
 type client struct {
 	*Server
-	conn   net.Conn
-	frames *frames
-	out    *outlet
-	log    *slog.Logger
-	last   uint64     // number of the last line
-	takes  chan taker // who takes what comes after the hello, once that is decided
+	conn  net.Conn
+	in    *bufio.Reader
+	out   *outlet
+	log   *slog.Logger
+	last  uint64     // number of the last line
+	takes chan taker // who takes what comes after the hello, once that is decided
 
 	greeting wire.Greeting
 	who      monitor.Client
 	known    bool     // who is a program that people know by its name
 	warnings []string // about its flags
-
-	pid       int    // of the shim, unless
-	unknown   error  // says why that is not known
-	elsewhere string // why its paths mean nothing here: a part of a sentence; "" = they do
 }
 
 // taker takes the frames of a shim. An error of it ends the connection.
@@ -43,7 +39,7 @@ type taker func(h wire.Header, payload []byte) error
 
 // attend serves one connection to its end, or to that of ctx.
 func (s *Server) attend(ctx context.Context, conn net.Conn) {
-	c := &client{Server: s, conn: conn, frames: newFrames(conn), out: &outlet{conn: conn}, log: s.options.Log, takes: make(chan taker, 1)}
+	c := &client{Server: s, conn: conn, in: bufio.NewReaderSize(conn, bufferLength), out: &outlet{conn: conn}, log: s.options.Log, takes: make(chan taker, 1)}
 	defer conn.Close()
 	// Until there is a session nothing has to be left in order.
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
@@ -59,7 +55,7 @@ func (s *Server) attend(ctx context.Context, conn net.Conn) {
 		}
 		return
 	}
-	if err := c.out.heard(); err != nil {
+	if err := c.out.write(wire.Heard, 0, nil); err != nil { // it does not know yet whether we are suspended
 		stop()
 		return
 	}
@@ -67,46 +63,22 @@ func (s *Server) attend(ctx context.Context, conn net.Conn) {
 	if err != nil {
 		c.log.Debug("who connects cannot be told", "error", err)
 	}
-	c.pid, c.unknown = pid, err
-	c.elsewhere = elsewhere(pid, err, greeting.Dir)
 	c.greeting, c.warnings = greeting, s.options.Flags(greeting.Flags)
 	c.who, c.known = clientOf(pid)
 	c.log = c.log.With("client", shown(c.who.Name), "pid", c.who.PID)
 	if !stop() {
 		return
 	}
-	c.serve(ctx)
+	c.serve(ctx, share.Request{
+		Dir: greeting.Dir, Command: greeting.Command, Env: greeting.Env, Moved: greeting.Moved, Project: greeting.Project,
+		PID: pid, Outside: err == nil && pid == 0 && runtime.GOOS == "linux", // others do not count processes in several ways
+	})
 }
-
-// elsewhere says why the paths of a shim mean nothing here, "" when they may mean
-// what they mean to it: a socket can be passed into a container, where the project
-// of that name is another one. unknown is why its pid is not known.
-func elsewhere(pid int, unknown error, dir string) string {
-	if unknown != nil {
-		return ""
-	}
-	if pid == 0 && runtime.GOOS == "linux" { // others do not count processes in several ways
-		return "it runs outside of the container that lamplighter is in"
-	}
-	another, looked := false, make(chan struct{})
-	go func() {
-		defer close(looked)
-		same, err := process.SharesPath(pid, dir)
-		another = err == nil && !same // of what may not be looked at nothing is known
-	}()
-	if await(context.Background(), looked, dirsTime) && another { // else a mount may hang
-		return "it runs in a container or a sandbox, where " + monitor.Clean(monitor.Shorten(dir, 200)) + " is another directory than here"
-	}
-	return ""
-}
-
-// dirsTime is how long directories may take to be looked at.
-const dirsTime = 2 * time.Second
 
 // hello reads what the shim says of itself.
 func (c *client) hello() (wire.Greeting, error) {
 	_ = c.conn.SetReadDeadline(time.Now().Add(c.options.Limits.Hello))
-	h, payload, err := c.frames.next()
+	h, payload, err := nextFrame(c.in)
 	if err == nil && h.Type != wire.Hello {
 		err = unexpected(h)
 	}
@@ -137,7 +109,7 @@ func otherVersion(version int, program string) string {
 }
 
 // serve decides how the client is served, and does it.
-func (c *client) serve(ctx context.Context) {
+func (c *client) serve(ctx context.Context, wish share.Request) {
 	// The shim sends nothing before it is welcome, so that what comes until then is its end.
 	here, gone := context.WithCancelCause(ctx)
 	read := make(chan struct{})
@@ -150,13 +122,10 @@ func (c *client) serve(ctx context.Context) {
 		c.conn.Close()
 		<-read
 	}()
-	wish := share.Request{
-		Dir: c.greeting.Dir, Command: c.greeting.Command, Env: c.greeting.Env, Moved: c.greeting.Moved, Project: c.greeting.Project,
-	}
-	plan, err := c.plan(here, wish)
+	plan, err := c.options.Ask.Plan(here, wish)
 	if err == nil && plan.Alone != "" && wish.Project != "" {
 		wish.Project = "" // its directory was removed since, for example: it may activate another one
-		plan, err = c.plan(here, wish)
+		plan, err = c.options.Ask.Plan(here, wish)
 	}
 	switch {
 	case here.Err() != nil:
@@ -175,7 +144,7 @@ func (c *client) serve(ctx context.Context) {
 func (c *client) read() error {
 	var take taker
 	for {
-		h, payload, err := c.frames.next()
+		h, payload, err := nextFrame(c.in)
 		if err == nil {
 			err = c.inOrder(h)
 		}
@@ -194,24 +163,11 @@ func (c *client) read() error {
 	}
 }
 
-// plan says how the client is served.
-func (c *client) plan(ctx context.Context, wish share.Request) (share.Plan, error) {
-	if c.elsewhere != "" {
-		return share.Plan{Alone: c.elsewhere}, nil
-	}
-	plan, err := c.options.Ask.Plan(ctx, wish)
-	if err == nil && plan.Alone == "" && plan.Spec.Project != "" {
-		// The command can name another place than the one it is called in.
-		plan.Alone = elsewhere(c.pid, c.unknown, plan.Spec.Project)
-	}
-	return plan, err
-}
-
 // welcome says how the client is served, and what is wrong with its flags.
 func (c *client) welcome(mode wire.WelcomeMode, why string) error {
-	err := c.out.welcome(mode, why)
+	err := c.out.write(wire.Welcome, 0, append([]byte{byte(mode)}, shown(why)...))
 	for _, text := range c.warnings {
-		err = errors.Join(err, c.out.say(text))
+		err = errors.Join(err, c.out.write(wire.Say, 0, []byte(shown(text))))
 	}
 	return err
 }
@@ -223,7 +179,7 @@ func (c *client) share(ctx, here context.Context, wish share.Request, plan share
 		Plan: func(ctx context.Context, project string) (share.Plan, error) {
 			w := wish
 			w.Moved, w.Project = true, project
-			return c.plan(ctx, w)
+			return c.options.Ask.Plan(ctx, w)
 		},
 	}
 	l, member := attach(c.options.Broker, plan, c.who, c.known, o)
@@ -286,9 +242,14 @@ func (c *client) alone(here context.Context, why string, wish share.Request) {
 	}
 	member := c.options.Broker.AttachUnshared(c.who, why, wish)
 	defer member.Detach()
-	if c.greeting.Own != "" {
-		c.ran(member.Ran, c.greeting.Own)
+	ran := func(text string) { // "" where it could not be started
+		server, err := monitor.ParseIdentity(text)
+		if err != nil && text != "" {
+			c.log.Info("a client does not say which process its server is", "error", err)
+		}
+		member.Ran(server)
 	}
+	ran(c.greeting.Own)
 	if c.welcome(wire.Own, why) != nil {
 		return
 	}
@@ -296,21 +257,8 @@ func (c *client) alone(here context.Context, why string, wish share.Request) {
 		if h.Type != wire.Ran {
 			return unexpected(h)
 		}
-		c.ran(member.Ran, string(payload))
+		ran(string(payload))
 		return nil
 	}
 	<-here.Done()
-}
-
-// ran notes which process a shim runs; "" is none.
-func (c *client) ran(tell func(monitor.Identity), text string) {
-	var id monitor.Identity
-	if text != "" {
-		var err error
-		if id, err = monitor.ParseIdentity(text); err != nil {
-			c.log.Info("a client does not say which process its server is", "error", err)
-			return
-		}
-	}
-	tell(id)
 }

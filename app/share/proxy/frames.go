@@ -19,16 +19,11 @@ const bufferLength = 32 << 10
 // more is had as it comes.
 const trusted = 1 << 20
 
-// frames reads what a shim sends.
-type frames struct{ r *bufio.Reader }
-
-func newFrames(r io.Reader) *frames { return &frames{bufio.NewReaderSize(r, bufferLength)} }
-
-// next returns the next frame. The payload is the caller's. The error Is
+// nextFrame reads a frame of a shim. The payload is the caller's. The error Is
 // wire.ErrFrame for what no shim sends, and io.EOF at the end between two frames.
-func (f *frames) next() (wire.Header, []byte, error) {
+func nextFrame(from *bufio.Reader) (wire.Header, []byte, error) {
 	var head [wire.HeaderLength]byte
-	if _, err := io.ReadFull(f.r, head[:]); err != nil {
+	if _, err := io.ReadFull(from, head[:]); err != nil {
 		return wire.Header{}, nil, err
 	}
 	h, err := wire.ParseHeader(head[:])
@@ -37,7 +32,7 @@ func (f *frames) next() (wire.Header, []byte, error) {
 	}
 	var payload bytes.Buffer
 	payload.Grow(min(h.Length, trusted) + bytes.MinRead) // of which its last look at the end is
-	if _, err := io.CopyN(&payload, f.r, int64(h.Length)); err != nil {
+	if _, err := io.CopyN(&payload, from, int64(h.Length)); err != nil {
 		return h, nil, io.ErrUnexpectedEOF
 	}
 	return h, payload.Bytes(), nil
@@ -98,16 +93,6 @@ func (o *outlet) Deliver(seq uint64, answer bool, line []byte) error {
 
 // Moved is part of Outlet.
 func (o *outlet) Moved(project string) error { return o.write(wire.Moved, 0, []byte(project)) }
-
-// say is a sentence for the user, outside of the conversation.
-func (o *outlet) say(sentence string) error { return o.write(wire.Say, 0, []byte(shown(sentence))) }
-
-// heard tells a shim that does not know yet whether we are suspended.
-func (o *outlet) heard() error { return o.write(wire.Heard, 0, nil) }
-
-func (o *outlet) welcome(mode wire.WelcomeMode, why string) error {
-	return o.write(wire.Welcome, 0, append([]byte{byte(mode)}, shown(why)...))
-}
 
 func (o *outlet) bye(why string) error {
 	return o.write(wire.Bye, 0, append([]byte{exitFailed}, shown(why)...))

@@ -1,11 +1,9 @@
 package proxy
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -112,26 +110,6 @@ func TestAlone(t *testing.T) {
 	}
 	again.must(wire.Line, 1, []byte("{}"))
 	again.ended()
-}
-
-// Whose paths mean nothing here has a server of its own, where it is.
-func TestElsewhere(t *testing.T) {
-	if why := elsewhere(os.Getpid(), nil, "/nowhere"); why != "" {
-		t.Errorf("who sees what we see: %q", why)
-	}
-	if why := elsewhere(0, errors.ErrUnsupported, "/a"); why != "" {
-		t.Errorf("where the system does not tell: %q", why)
-	}
-	if why := elsewhere(1<<30, nil, "/a"); why != "" {
-		t.Errorf("who has gone: %q", why)
-	}
-	want := ""
-	if runtime.GOOS == "linux" {
-		want = "it runs outside of the container that lamplighter is in"
-	}
-	if why := elsewhere(0, nil, "/a"); why != want {
-		t.Errorf("who is not ours to see: %q", why)
-	}
 }
 
 // What cannot be served is told to its shim, which tells its client.
