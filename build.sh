@@ -14,7 +14,7 @@ usage: ./build.sh VERB [ARGUMENT…]
   build-windows          bin/lamplighter.exe, bin/lamplighter-connect.exe and, without a console, bin/lamplighter-tray.exe
   run [ARGUMENT…]        build it and run `lamplighter run`
   demo                   three real Serena servers in three states, beside lamplighter
-  demo --screenshot DIR  the same on a private desktop and in a browser, as pictures in DIR
+  demo --screenshot DIR  the same, and three clients on one project, as pictures in DIR
 
   lint                   every check that reads the source
   test                   lint, and all tests, with real Serena servers, a real browser and a real desktop

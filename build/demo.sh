@@ -15,9 +15,13 @@ do_demo() {
   do_build
   (
     locked
-    [[ -z $pictures ]] || need_debian "${debian_isolated[@]}" "${debian_desktop[@]}" "${debian_browser[@]}"
     need_go_tools gopls
     need_serena
+    [[ -n $pictures ]] || exit 0
+    need_debian "${debian_isolated[@]}" "${debian_desktop[@]}" "${debian_browser[@]}"
+    need_uvx
+    need_npx
+    need_clients
   )
   if [[ -n $pictures ]]; then
     mkdir -p "$pictures"

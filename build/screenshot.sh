@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# screenshot.sh DIR makes the README's pictures: the demo on a private desktop
-# and in a browser, in a light and a dark theme. Run it through isolated.sh; ./build.sh demo
-# --screenshot DIR does.
+# screenshot.sh DIR makes the pictures of the documents: the demo, and then three
+# clients on one project, on a private desktop and in a browser, in a light and a
+# dark theme. Run it through isolated.sh; ./build.sh demo --screenshot DIR does.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -18,16 +18,18 @@ die() {
 
 # shellcheck source=build/servers.sh
 . build/servers.sh
+# shellcheck source=build/tools.sh
+. build/tools.sh
 
-width=1024 height=640 bar=30
+width=1024 height=800 bar=30
 log=$cache/demo
 runtime=${XDG_RUNTIME_DIR:?screenshot.sh runs through isolated.sh}
 
-# until_true WHAT COMMAND… waits up to 30 s for COMMAND to succeed.
+# until_true WHAT COMMAND… waits up to 2 min for COMMAND to succeed.
 until_true() {
   local what=$1
   shift
-  for _ in {1..300}; do
+  for _ in {1..1200}; do
     "$@" >/dev/null 2>&1 && return
     sleep 0.1
   done
@@ -91,10 +93,10 @@ panel_settings() {
 XML
 }
 
-# panel_start light|dark
+# panel_start …light|…dark
 panel_start() {
   local dark=false theme=Adwaita
-  [[ $1 == light ]] || dark=true theme=Adwaita:dark
+  [[ $1 == *light ]] || dark=true theme=Adwaita:dark
   xfconf-query -c xfce4-panel -p /panels/dark-mode -s "$dark"
   GTK_THEME=$theme xfce4-panel --disable-wm-check >"$log/panel-$1.log" 2>&1 &
   panel=$!
@@ -152,10 +154,10 @@ shoot() {
   say "made $pictures/$1"
 }
 
-# take light|dark takes the panel alone, and with the menu open.
+# take …light|…dark takes the panel alone, and with the menu open.
 take() {
   local left bottom margin=24 wallpaper='gradient:#dfe5ec-#c3cdd9'
-  [[ $1 == light ]] || wallpaper='gradient:#2b3442-#161b24'
+  [[ $1 == *light ]] || wallpaper='gradient:#2b3442-#161b24'
   # It paints, and then reports a failure whenever the window is the root.
   display -size "${width}x${height}" -window root "$wallpaper" 2>"$log/display.log" || true
   panel_start "$1"
@@ -175,14 +177,72 @@ take() {
   panel_end
 }
 
-# take_page takes the page, with Chromium's own light and dark.
+# take_page TEST takes the page, with Chromium's own light and dark.
 take_page() {
   LAMPLIGHTER_TEST_SOCKET=$runtime/lamplighter/control.sock LAMPLIGHTER_TEST_PICTURES=$pictures \
-    go test -tags pictures -count=1 -run '^TestPictures$' ./app/browsertest >"$log/page.log" 2>&1 ||
+    go test -tags pictures -count=1 -run "^$1\$" ./app/browsertest >"$log/page.log" 2>&1 ||
     die "the pictures of the page could not be made: $(tail -n 5 "$log/page.log")" "see all of it in $log/page.log"
   local picture
   for picture in "$pictures"/page-*.png; do say "made $picture"; done
 }
+
+# run starts lamplighter.
+run() {
+  bin/lamplighter run &>"$log/lamplighter.log" &
+  lamplighter=$!
+}
+
+# entry NAME COMMAND ARGUMENT… puts a server into the settings of each client.
+codex='' gemini='' inspector=()
+entry() {
+  local name=$1 command=$2 args
+  shift 2
+  printf -v args ', "%s"' "$@"
+  args="[${args#, }]"
+  codex+="[mcp_servers.$name]"$'\n'"command = \"$command\""$'\n'"args = $args"$'\n'"startup_timeout_sec = 120"$'\n'
+  gemini+=", \"$name\": {\"command\": \"$command\", \"args\": $args}"
+  inspector+=("{\"config\": {\"command\": \"$command\", \"args\": $args}}")
+}
+
+# start_clients has Codex, Gemini CLI and MCP Inspector work on one project. No model
+# answers the first two, so that they wait with their servers.
+start_clients() {
+  local server model=http://127.0.0.1:8000 npx=$cache/node/bin/npx project=$demo/street-lamps
+  export PATH="$cache/node/bin:$cache/clients/node_modules/.bin:$cache/bin:$PATH"
+  # Clients pass on HOME and little else.
+  mkdir -p "$HOME/.codex" "$HOME/.gemini" "$HOME/.config/uv" "$project/docs"
+  ln -s "$cache/npmrc" "$HOME/.npmrc"
+  ln -s "$demo/home/.serena" "$HOME/.serena"
+  printf '%s\n' "$(<"$cache/uv.toml")" "cache-dir = \"$cache/uv\"" 'offline = true' 'python-downloads = "never"' >"$HOME/.config/uv/uv.toml"
+  entry serena "$cache/venv/bin/serena" start-mcp-server --project "$project" --context ide --open-web-dashboard false
+  entry memory "$npx" -y "${npm_servers[1]}"
+  entry time "$cache/venv/bin/uvx" --python 3.11 "$time_server"
+  entry source "$npx" -y "${npm_servers[0]}" "$project"
+  entry manual "$npx" -y "${npm_servers[0]}" "$project/docs"
+  cat >"$HOME/.codex/config.toml" <<TOML
+model_provider = "none"
+[model_providers.none]
+name = "none"
+base_url = "$model/v1"
+env_key = "OPENAI_API_KEY"
+$codex
+TOML
+  printf '{"mcpServers": {%s}, "security": {"auth": {"selectedType": "gemini-api-key"}}}' "${gemini#, }" >"$HOME/.gemini/settings.json"
+  printf '{"%s": "TRUST_FOLDER"}' "$project" >"$HOME/.gemini/trustedFolders.json"
+  "$cache/venv/bin/python" -c 'import socket, time; server = socket.create_server(("127.0.0.1", 8000)); time.sleep(3600)' &
+  cd "$project"
+  OPENAI_API_KEY=x codex exec --skip-git-repo-check hi </dev/null &>"$log/codex.log" &
+  GEMINI_API_KEY=x GOOGLE_GEMINI_BASE_URL=$model gemini -p hi </dev/null &>"$log/gemini.log" &
+  DANGEROUSLY_OMIT_AUTH=true MCP_AUTO_OPEN_ENABLED=false mcp-inspector --web </dev/null &>"$log/inspector.log" &
+  cd "$root"
+  until_true "MCP Inspector" curl -sf http://127.0.0.1:6274/api/config
+  for server in "${inspector[@]:0:3}"; do
+    curl -sf --json "$server" http://127.0.0.1:6274/api/mcp/connect >>"$log/inspector.log"
+  done
+}
+
+# clients_there also waits until the CPU of each server is known.
+clients_there() { [[ $(bin/lamplighter status | grep -c '^live .* %') == 13 ]]; }
 
 # workspaces makes some, as jobs would have left them. The projects become
 # repositories of their own first: they lie in ours.
@@ -207,9 +267,20 @@ panel_settings
 desktop_start
 # Only who has installed it is welcomed by the page.
 bin/lamplighter install --in-place --no-start >"$log/install.log"
-bin/lamplighter run >"$log/lamplighter.log" 2>&1 &
+run
 suspend_red "$runtime/lamplighter/control.sock"
 until_true "three lamps of three colours" states_there
 take light
 take dark
-take_page
+take_page TestPictures
+
+# The second scene, of which the first is no history.
+end_servers
+kill "$lamplighter"
+wait "$lamplighter" || true
+export LAMPLIGHTER_STATE_DIR=$HOME/clients
+run
+start_clients
+until_true "thirteen servers of three clients" clients_there
+take clients-light
+take_page TestPictureOfClients

@@ -16,34 +16,12 @@ import (
 )
 
 // TestPictures is run by build/screenshot.sh, beside the demo. It makes the
-// README's pictures of the page of the lamplighter at the control socket
-// LAMPLIGHTER_TEST_SOCKET.
+// README's pictures of the page of the lamplighter at the control socket that
+// LAMPLIGHTER_TEST_SOCKET names.
 func TestPictures(t *testing.T) {
-	socket, dir := os.Getenv("LAMPLIGHTER_TEST_SOCKET"), os.Getenv(picturesVariable)
-	if socket == "" || dir == "" {
-		t.Fatalf("LAMPLIGHTER_TEST_SOCKET or %s is not set: run ./build.sh demo --screenshot DIR", picturesVariable)
-	}
-	var status struct{ Address string }
-	askSocket(t, socket, "status", &status)
-	address := status.Address
-	useProject(t, socket, "street-lamps")
-	p := Start(t).Open(t, address, Options{})
+	p, pictures := toPicture(t)
+	useProject(t, os.Getenv(socketVariable), "street-lamps")
 	servers := []string{"street-lamps", "harbour-lights", "NO PROJECT", "suspended"}
-	pictures := func(view, parts string, looks map[string]Options) {
-		t.Helper()
-		for name, o := range looks {
-			if o.Width == 0 {
-				o.Width, o.Height = 1280, 800
-				p.Look(t, o)
-				p.Settle(t)
-				o.Height = Eval[int](t, p, fmt.Sprintf(lowest, quote(parts))) + 16
-			}
-			p.Look(t, o)
-			p.Settle(t)
-			p.PictureTo(t, filepath.Join(dir, "page-"+view+name+".png"))
-		}
-		p.Look(t, Options{})
-	}
 	both := map[string]Options{"light": {}, "dark": {Dark: true}}
 
 	p.AwaitText(t, ".welcome", "Welcome to Lamplighter", "It ends")
@@ -58,6 +36,46 @@ func TestPictures(t *testing.T) {
 	p.Click(t, Tab("street-lamps"))
 	p.AwaitText(t, "#main", "Tool Usage", "find_symbol", "Last Execution", "idle")
 	pictures("instance-", all, both)
+}
+
+// TestPictureOfClients is run beside several clients that work on one project.
+func TestPictureOfClients(t *testing.T) {
+	p, pictures := toPicture(t)
+	p.AwaitText(t, "#main", "Codex: ", "Gemini CLI: ", "MCP Inspector: ")
+	Eval[bool](t, p, `(() => { const by = document.querySelector('[aria-label="Group the servers"]'); by.value = 'project'; return by.dispatchEvent(new Event('change')); })()`)
+	p.AwaitText(t, "#main", "street-lamps: ")
+	pictures("clients-", ".table-box", map[string]Options{"light": {}})
+}
+
+// socketVariable names the control socket.
+const socketVariable = "LAMPLIGHTER_TEST_SOCKET"
+
+// toPicture opens the page, and makes pictures of a view that end below some of its
+// parts, one for each look.
+func toPicture(t *testing.T) (p *Page, pictures func(view, parts string, looks map[string]Options)) {
+	t.Helper()
+	socket, dir := os.Getenv(socketVariable), os.Getenv(picturesVariable)
+	if socket == "" || dir == "" {
+		t.Fatalf("%s or %s is not set: run ./build.sh demo --screenshot DIR", socketVariable, picturesVariable)
+	}
+	var status struct{ Address string }
+	askSocket(t, socket, "status", &status)
+	p = Start(t).Open(t, status.Address, Options{})
+	return p, func(view, parts string, looks map[string]Options) {
+		t.Helper()
+		for name, o := range looks {
+			if o.Width == 0 {
+				o.Width, o.Height = 1280, 800
+				p.Look(t, o)
+				p.Settle(t)
+				o.Height = Eval[int](t, p, fmt.Sprintf(lowest, quote(parts))) + 8
+			}
+			p.Look(t, o)
+			p.Settle(t)
+			p.PictureTo(t, filepath.Join(dir, "page-"+view+name+".png"))
+		}
+		p.Look(t, Options{})
+	}
 }
 
 // all are the parts of every view.
