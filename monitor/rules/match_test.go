@@ -227,8 +227,7 @@ func TestOurProgramsAreNoServers(t *testing.T) {
 		if rule.Check() == nil {
 			t.Errorf("a rule for %s is taken", mode)
 		}
-		set := &Set{}
-		set.add(rule)
+		set := &Set{[]compiled{{rule, rule.says()}}}
 		for _, line := range []string{"|--socket|/s|--|x", ""} {
 			if name, ok := set.Match(connect, args("lamplighter-connect|"+mode+line)); ok {
 				t.Errorf("%s%s is the server %s", mode, line, name)

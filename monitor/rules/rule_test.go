@@ -132,7 +132,7 @@ func TestMatchNeedsBoth(t *testing.T) {
 		}
 		set := &Set{}
 		if rule.Check() == nil {
-			set.add(rule)
+			set.rules = []compiled{{rule, rule.says()}}
 		}
 		exe := anyExe().Draw(t, "exe")
 		line := rapid.SliceOfN(anyText(), 0, 6).Draw(t, "args")

@@ -23,25 +23,16 @@ type compiled struct {
 // off. Rules that Check refuses are left out.
 func New(user []Rule) *Set {
 	s := &Set{}
-	replaced := make(map[string]bool)
-	for _, r := range user {
-		if r.Check() == nil {
-			replaced[r.Key()] = true
-			s.add(r)
-		}
-	}
-	for _, r := range builtin() {
-		if !replaced[r.Key()] {
-			s.add(r)
+	user = slices.DeleteFunc(slices.Clone(user), func(r Rule) bool { return r.Check() != nil })
+	others := slices.DeleteFunc(builtin(), func(b Rule) bool {
+		return slices.ContainsFunc(user, func(r Rule) bool { return r.Key() == b.Key() })
+	})
+	for _, r := range append(user, others...) {
+		if !r.Disabled {
+			s.rules = append(s.rules, compiled{r, r.says()})
 		}
 	}
 	return s
-}
-
-func (s *Set) add(r Rule) {
-	if !r.Disabled {
-		s.rules = append(s.rules, compiled{r, r.says()})
-	}
 }
 
 // Match tells which rule recognises a process: exe is the path of the program
