@@ -7,7 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"lamplighter/monitor/statefile"
 )
 
 // MakePrivate makes sure that nobody but this user can replace what lies in
@@ -33,7 +34,7 @@ func makePrivate(dir, variable string, uid int) error {
 	if info, err = os.Stat(dir); err != nil {
 		return err
 	}
-	owner := int(info.Sys().(*syscall.Stat_t).Uid)
+	owner := statefile.Owner(info)
 	switch judgeDirectory(owner, uid, info.Mode(), filepath.Base(dir) == "lamplighter") {
 	case keep:
 		return nil
@@ -55,7 +56,7 @@ func makePrivate(dir, variable string, uid int) error {
 // foreignLink is whose symbolic link this is, if that is neither the user nor
 // root, and else -1.
 func foreignLink(info fs.FileInfo, uid int) int {
-	owner := int(info.Sys().(*syscall.Stat_t).Uid)
+	owner := statefile.Owner(info)
 	if info.Mode()&fs.ModeSymlink == 0 || owner == uid || owner == 0 {
 		return -1
 	}

@@ -11,6 +11,7 @@ import (
 
 	"lamplighter/app/api"
 	"lamplighter/monitor"
+	"lamplighter/monitor/statefile"
 )
 
 // fileFacts are the places of our files and what the system says about them.
@@ -71,7 +72,7 @@ func entryAt(path string) entry {
 	if err != nil {
 		return entry{err: err, owner: -1, us: os.Getuid()}
 	}
-	return entry{mode: info.Mode(), owner: ownerOfFile(info), us: os.Getuid(), exists: true}
+	return entry{mode: info.Mode(), owner: statefile.Owner(info), us: os.Getuid(), exists: true}
 }
 
 // nearest is a directory, or the one that exists above it.

@@ -4,7 +4,6 @@ package doctor
 
 import (
 	"errors"
-	"io/fs"
 	"math"
 	"syscall"
 
@@ -14,8 +13,6 @@ import (
 func isPipe(string) bool { return false }
 
 func isRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
-
-func ownerOfFile(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
 
 // writable reports whether files can be made in a directory, without making one.
 //

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"errors"
-	"io/fs"
 	"strings"
 	"syscall"
 
@@ -12,9 +11,6 @@ import (
 func isPipe(path string) bool { return strings.HasPrefix(path, `\\.\pipe\`) }
 
 func isRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
-
-// ownerOfFile: directories of the profile are protected by its access list.
-func ownerOfFile(fs.FileInfo) int { return -1 }
 
 // writable reports whether files can be made in a directory, without making one: it
 // is opened with the right to.

@@ -45,7 +45,7 @@ const (
 // a user with this home and environment who works in dir ("" for nowhere): in the
 // order in which clients are shown, the user's files before the project's.
 func Places(goos, home, dir string, getenv func(string) string) []Place {
-	return placesWith(goos, home, dir, getenv, onDisk{exists: IsThere, list: dirsIn, read: readFile})
+	return placesWith(goos, home, dir, getenv, onDisk{exists: IsThere, foreign: isForeign, list: dirsIn, read: readFile})
 }
 
 // NameOfID is what a client is called, "" for none that is known.
@@ -73,9 +73,10 @@ func tablesIn(text string) [][]string {
 // onDisk is what is asked of the disk to find places. Each may be asked of a path
 // that is not there.
 type onDisk struct {
-	exists func(path string) bool
-	list   func(dir string) []string // the names of the directories in it
-	read   func(path string) []byte  // nil for what cannot be read
+	exists  func(path string) bool
+	foreign func(path string) bool    // it is another user's
+	list    func(dir string) []string // the names of the directories in it
+	read    func(path string) []byte  // nil for what cannot be read
 }
 
 // placesWith is where clients keep MCP servers on a system: in the order in
@@ -104,7 +105,8 @@ func placesWith(goos, home, dir string, getenv func(string) string, l onDisk) []
 		for i, project := range dirs {
 			for file := range strings.FieldsSeq(c.project) {
 				p := Place{Path: s.join(project, strings.Split(file, "/")...), Scope: Project, Dir: project, Above: i >= len(projects), Tables: tablesIn(c.tables)}
-				if !p.Above || s.exists(p.Path) {
+				// In a directory above, such as /tmp, anybody may have put it.
+				if (!p.Above || s.exists(p.Path)) && (project == dir || !s.foreign(p.Path)) {
 					its = append(its, p)
 				}
 			}

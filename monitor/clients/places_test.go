@@ -14,7 +14,8 @@ import (
 // disk is a look at paths that are there.
 func disk(paths ...string) onDisk {
 	return onDisk{
-		exists: func(path string) bool { return slices.Contains(paths, path) },
+		exists:  func(path string) bool { return slices.Contains(paths, path) },
+		foreign: func(path string) bool { return strings.HasPrefix(path, "/tmp/") },
 		list: func(dir string) []string {
 			var names []string
 			for _, p := range paths {
@@ -253,6 +254,7 @@ func TestPlacesOfProject(t *testing.T) {
 		{"files above, of any repository", "linux", "/home/ada", "/home/ada/src/a/b", []string{"/home/ada/src/.git", "/home/ada/src/a/.mcp.json", "/home/ada/.mcp.json", "/home/.mcp.json"}, []string{
 			"/home/ada/src/a/b/.mcp.json", "/home/ada/src/.mcp.json", "/home/ada/src/a/.mcp.json", "/home/ada/.mcp.json", "/home/.mcp.json",
 		}},
+		{"another user's above", "linux", "/home/ada", "/tmp/a/b", []string{"/tmp/.git", "/tmp/.mcp.json", "/tmp/a/.mcp.json"}, []string{"/tmp/a/b/.mcp.json"}},
 		{"the root", "linux", "/home/ada", "/", nil, []string{"/.mcp.json"}},
 		{"none", "linux", "/home/ada", "", nil, nil},
 		{"not absolute", "linux", "/home/ada", "src", []string{"src/.git"}, nil},
@@ -307,12 +309,13 @@ func TestPlacesOnDisk(t *testing.T) {
 	}
 	profiles := filepath.Join(home, ".config", "VSCodium", "User", "profiles")
 	// A worktree has a file of that name.
-	for _, file := range []string{filepath.Join(project, ".git"), filepath.Join(profiles, "no-folder")} {
+	above := filepath.Join(home, "src", ".mcp.json")
+	for _, file := range []string{filepath.Join(project, ".git"), filepath.Join(profiles, "no-folder"), above} {
 		if err := os.WriteFile(file, []byte("gitdir: elsewhere\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := []string{"vscode user " + filepath.Join(profiles, "77aa", "mcp.json"), "cursor project " + filepath.Join(project, ".cursor", "mcp.json")}
+	want := []string{"vscode user " + filepath.Join(profiles, "77aa", "mcp.json"), "cursor project " + filepath.Join(project, ".cursor", "mcp.json"), "claude-code project " + above}
 	if runtime.GOOS != "windows" { // where a link needs a right that not all have
 		if err := os.Symlink(filepath.Join(home, "elsewhere"), filepath.Join(profiles, "linked")); err != nil {
 			t.Fatal(err)
@@ -334,6 +337,9 @@ func TestPlacesOnDisk(t *testing.T) {
 		if strings.Contains(line, "no-folder") {
 			t.Errorf("a file is taken for a profile: %q", line)
 		}
+	}
+	if os.Chown(above, 4711, 4711) == nil && slices.Contains(said(Places(goos, home, filepath.Join(project, "cmd"), getenv)), "claude-code project "+above) {
+		t.Error("another user's file above counts")
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"lamplighter/monitor/statefile"
 )
 
 // IsThere reports whether something lies at a path, be it a link that leads nowhere.
@@ -15,16 +17,20 @@ func IsThere(path string) bool {
 	return err == nil
 }
 
+// isForeign reports whether what lies at a path, be it a link, is neither the user's nor
+// root's. Windows does not tell.
+func isForeign(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && !slices.Contains([]int{0, os.Getuid()}, statefile.Owner(info))
+}
+
 // IsAbsolute reports whether a path is absolute on a system, as runtime.GOOS names it.
 func IsAbsolute(goos, path string) bool { return system{goos: goos}.absolute(path) }
 
 // dirsIn are the names of the directories in dir, also of those behind symbolic
 // links, in the order of their names. A directory that cannot be read has none.
 func dirsIn(dir string) []string {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
+	entries, _ := os.ReadDir(dir)
 	var names []string
 	for _, e := range entries {
 		if info, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && info.IsDir() {

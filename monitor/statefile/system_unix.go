@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,6 +25,9 @@ func open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 
 // again does something to a file. Nobody who has it open is in the way.
 func again(do func() error) error { return do() }
+
+// Owner is the id of the user whose file this is, -1 on Windows.
+func Owner(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
 
 // SyncDir has the names in a directory written to the disk, where that can be done.
 func SyncDir(path string) error {

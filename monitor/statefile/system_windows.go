@@ -78,5 +78,8 @@ func isHeld(err error) bool {
 	return errors.Is(err, windows.ERROR_ACCESS_DENIED) || errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_DIR_NOT_EMPTY)
 }
 
+// Owner is -1: files are protected by access lists.
+func Owner(fs.FileInfo) int { return -1 }
+
 // SyncDir does nothing: NTFS keeps its own journal of names.
 func SyncDir(string) error { return nil }
