@@ -41,7 +41,8 @@ func (tree *heldTree) findElsewhere() (list []elsewhere) {
 		}
 		found := elsewhere{Elsewhere: e}
 		if e.Name == "" && filepath.IsAbs(e.IDFile) {
-			e.Name = nameIn(e.IDFile)
+			text, _ := statefile.Read(e.IDFile, maxIDFile) // what cannot be read is no name
+			e.Name = strings.TrimSpace(string(text))
 		}
 		if e.End != nil && command.IsContainerName(e.Name) {
 			found.end = slices.Concat([]string{info.Exe}, e.End, []string{e.Name})
@@ -49,15 +50,6 @@ func (tree *heldTree) findElsewhere() (list []elsewhere) {
 		list = append(list, found)
 	}
 	return list
-}
-
-// nameIn is the name that a file of a container holds, "" when it cannot be read.
-func nameIn(path string) string {
-	text, err := statefile.Read(path, maxIDFile)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(text))
 }
 
 // endElsewhere ends what can be named, while the program that runs it is still held, so that

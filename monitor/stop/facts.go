@@ -75,7 +75,8 @@ func (l *Ladder) manager(ctx context.Context, tree *heldTree, f *Facts) {
 	ctx, cancel := context.WithTimeout(ctx, l.o.Limits.Check)
 	defer cancel()
 	// Of a server with a network of its own nobody here sees the clients.
-	unit, contained, err := l.o.System.Service(ctx, tree.server.id, tree.identities())
+	identities := each(tree.left(), func(m *member) monitor.Identity { return m.id })
+	unit, contained, err := l.o.System.Service(ctx, tree.server.id, identities)
 	f.Service, f.Contained, f.Uncertain = monitor.Clean(unit), contained, err
 }
 
@@ -200,12 +201,4 @@ func (l *Ladder) users(in *monitor.Instance, tree *heldTree, listeners []process
 // sparedFor names the members that are spared for one reason.
 func (tree *heldTree) sparedFor(why error) []Process {
 	return names(tree.where(func(m *member) bool { return m.alive && errors.Is(m.spared, why) }))
-}
-
-func (tree *heldTree) identities() []monitor.Identity {
-	var ids []monitor.Identity
-	for _, m := range tree.left() {
-		ids = append(ids, m.id)
-	}
-	return ids
 }

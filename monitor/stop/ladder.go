@@ -27,12 +27,13 @@ func (tree *heldTree) steps() []step {
 	// The root comes first: what it started usually ends with it, while a supervisor
 	// that sees its children end starts new ones. A wrapper passes the signal on and
 	// waits, for ever if what is below it is suspended.
+	root := tree.members[0]
 	first := func(m *member) bool {
-		return !tree.atOnce && tree.root.reachable() && !m.terminated && (m == tree.root || m.suspended)
+		return !tree.atOnce && root.reachable() && !m.terminated && (m == root || m.suspended)
 	}
 	rest := func(m *member) bool { return !m.terminated }
 	return []step{
-		{monitor.EventTerminated, first, (*heldTree).terminate, 1, tree.limits.Root, tree.root},
+		{monitor.EventTerminated, first, (*heldTree).terminate, 1, tree.limits.Root, root},
 		// What is started from now on is not asked: it is killed with the rest.
 		{monitor.EventTerminated, rest, (*heldTree).terminate, 1, tree.limits.Rest, nil},
 		tree.killing(),

@@ -160,7 +160,7 @@ func (a *actor) send(what string) error {
 	if w.signals++; w.signals == 1 {
 		// Nothing that lived at the last look may be missing.
 		for _, b := range w.actors {
-			if b.seen && !b.ended && !b.spared && w.isBelow(b) && !w.tree.lives(b.id) {
+			if b.seen && !b.ended && !b.spared && w.isBelow(b) && w.tree.member(b.id) == nil {
 				w.t.Fatalf("the first signal, although %v is not held", b.id)
 			}
 		}
@@ -228,13 +228,11 @@ func (a *actor) Close() {}
 func (w *world) climb(t rapid.TB, atOnce, forced bool, server monitor.Identity) {
 	l := New(Options{System: w, Dashboards: w, Limits: w.limits})
 	in := &monitor.Instance{Identity: server, Kind: "test-server"}
-	info, err := w.Read(server.PID)
-	if err != nil {
+	var err error
+	if w.tree, err = l.collect(in.Kind, w.actors[0].id, Order{}); err != nil {
 		t.Fatal(err)
 	}
-	if w.tree, err = l.collect(in, info, w.actors[0].id, Order{}); err != nil {
-		t.Fatal(err)
-	}
+	w.tree.server = w.tree.member(server)
 	l.now = func() time.Time { w.pass(); return time.Now() }
 	w.tree.atOnce = atOnce
 	if forced {

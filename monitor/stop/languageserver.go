@@ -58,29 +58,25 @@ func (l *Ladder) runsShell(ctx context.Context, in *monitor.Instance) error {
 }
 
 // languageServers are those that a server has started and that live.
-func (l *Ladder) languageServers(server monitor.Identity) ([]process.Info, error) {
+func (l *Ladder) languageServers(server monitor.Identity) ([]monitor.Identity, error) {
 	tree, err := l.o.System.Tree(server)
 	if err != nil {
 		return nil, err
 	}
-	var roots []process.Info
+	var roots []monitor.Identity
 	for _, s := range tree {
 		if s.Parent == server.PID && s.Session < 0 {
 			return nil, fmt.Errorf("whether process %d leads a session: %w", s.PID, errors.ErrUnsupported)
 		}
-		if s.Parent != server.PID || s.Session != s.PID || s.State == process.Unreaped {
-			continue
-		}
-		info, err := l.o.System.Read(s.PID)
-		if err == nil && info.Identity == s.Identity {
-			roots = append(roots, info)
+		if s.Parent == server.PID && s.Session == s.PID && s.State != process.Unreaped {
+			roots = append(roots, s.Identity)
 		}
 	}
 	return roots, nil
 }
 
-func (l *Ladder) endLanguageServer(ctx context.Context, in *monitor.Instance, root process.Info, o Order) ([]Process, error) {
-	tree, err := l.collect(in, root, root.Identity, o)
+func (l *Ladder) endLanguageServer(ctx context.Context, in *monitor.Instance, root monitor.Identity, o Order) ([]Process, error) {
+	tree, err := l.collect(in.Kind, root, o)
 	if tree != nil {
 		defer tree.release()
 	}
@@ -92,7 +88,7 @@ func (l *Ladder) endLanguageServer(ctx context.Context, in *monitor.Instance, ro
 	}
 	// It is held by now: whose child it is cannot change to another server.
 	now, err := l.o.System.Stat(root.PID)
-	if err != nil || now.Identity != root.Identity || now.Parent != in.Identity.PID {
+	if err != nil || now.Identity != root || now.Parent != in.Identity.PID {
 		return nil, err
 	}
 	if alive, err := process.Alive(l.o.System, in.Identity); err != nil || !alive {

@@ -45,12 +45,11 @@ type heldTree struct {
 	spare  func(pid int) (why, err error) // nil: it may be ended
 	theirs func(process.Info) bool        // is what people work in, and no part of the tree
 
-	members      []*member // the root first, parents before children
-	at           map[int]*member
-	root, server *member
-	beside       []Process // what people work in, which goes on
-	rootInfo     process.Info
-	serverInfo   process.Info
+	members    []*member // the root first, parents before children
+	at         map[int]*member
+	server     *member // of an instance; of a language server nil
+	serverInfo process.Info
+	beside     []Process // what people work in, which goes on
 
 	frozen time.Duration // how long it took until members stood still, together
 	denied error         // what the system said when it refused a signal
@@ -80,22 +79,26 @@ func (l *Ladder) hold(in *monitor.Instance, o Order) (*heldTree, error) {
 			root = server.Identity
 		}
 	}
-	tree, err := l.collect(in, server, root, o)
+	tree, err := l.collect(in.Kind, root, o)
 	if err == nil && root != server.Identity {
 		// What is above the server has to be its wrapper, and never its client.
-		noWrapper := tree.server == nil || in.Client != nil && tree.lives(in.Client.Identity)
+		noWrapper := tree.member(server.Identity) == nil || in.Client != nil && tree.member(in.Client.Identity) != nil
 		if noWrapper {
 			l.o.Log.Warn("what seemed to be a wrapper is none; the server is ended without it", "instance", in.Label(), "pid", root.PID)
 		}
 		// A keeper that is ended takes all that is below it along on Windows. It
 		// ends by itself, or is ended by who started it, when the server has gone.
-		if noWrapper || len(tree.beside) > 0 && command.IsKeeper(tree.rootInfo.Exe, tree.rootInfo.Args) {
+		top, failed := l.o.System.Read(root.PID)
+		if noWrapper || len(tree.beside) > 0 && (failed != nil || command.IsKeeper(top.Exe, top.Args)) {
 			tree.release()
-			tree, err = l.collect(in, server, server.Identity, o)
+			tree, err = l.collect(in.Kind, server.Identity, o)
 		}
 	}
 	if errors.Is(err, process.ErrGone) {
 		err = fmt.Errorf("%s has ended already: %w", in.Label(), err)
+	}
+	if err == nil {
+		tree.server, tree.serverInfo = tree.member(server.Identity), server
 	}
 	return tree, err
 }
@@ -126,39 +129,33 @@ func (l *Ladder) keeper(in *monitor.Instance) (monitor.Identity, bool) {
 // starts later joins it later.
 const maxLooks = 4
 
-// collect takes hold of a tree and looks at it until a look finds nothing new.
-func (l *Ladder) collect(in *monitor.Instance, server process.Info, root monitor.Identity, o Order) (*heldTree, error) {
-	protect, err := l.protected(in.Kind, o)
+// collect takes hold of the tree of a server of some kind, and looks at it until a look
+// finds nothing new.
+func (l *Ladder) collect(kind string, root monitor.Identity, o Order) (*heldTree, error) {
+	protect, err := l.protected(kind, o)
 	if err != nil {
 		return nil, err
 	}
 	tree := &heldTree{
-		system: l.o.System, limits: l.o.Limits, atOnce: atOnce, at: map[int]*member{}, serverInfo: server,
+		system: l.o.System, limits: l.o.Limits, atOnce: atOnce, at: map[int]*member{},
 		spare:  func(pid int) (error, error) { return l.spared(protect, pid) },
-		theirs: func(info process.Info) bool { return theirs(in.Kind, info) },
+		theirs: func(info process.Info) bool { return theirs(kind, info) },
 	}
 	s, err := l.o.System.Stat(root.PID)
 	if err != nil {
 		return tree, err
 	}
-	if tree.rootInfo, err = l.o.System.Read(root.PID); err != nil {
-		return tree, err
-	}
 	if err := tree.take(s, false); err != nil {
 		return tree, err
 	}
-	tree.root = tree.members[0]
 	for looks, known := 0, 0; known < len(tree.members) && looks < maxLooks; looks++ {
 		known = len(tree.members)
 		if err := tree.look(); err != nil {
 			return tree, err
 		}
 	}
-	if !tree.lives(root) {
+	if tree.member(root) == nil {
 		return tree, fmt.Errorf("process %d: %w", root.PID, process.ErrGone)
-	}
-	if tree.lives(server.Identity) {
-		tree.server = tree.at[server.PID]
 	}
 	return tree, nil
 }
@@ -356,29 +353,33 @@ func (tree *heldTree) where(want func(*member) bool) (found []*member) {
 	return found
 }
 
-func (tree *heldTree) lives(id monitor.Identity) bool {
-	m := tree.at[id.PID]
-	return m != nil && m.id == id
+// member is the living member with an identity, nil when there is none.
+func (tree *heldTree) member(id monitor.Identity) *member {
+	if m := tree.at[id.PID]; m != nil && m.id == id {
+		return m
+	}
+	return nil
 }
 
 // left are the members that live.
 func (tree *heldTree) left() []*member { return tree.where(func(m *member) bool { return m.alive }) }
 
-// names names members for people.
-func names(members []*member) []Process {
-	var list []Process
+// each is something of each member.
+func each[T any](members []*member, what func(*member) T) (list []T) {
 	for _, m := range members {
-		list = append(list, Process{m.id.PID, m.name})
+		list = append(list, what(m))
 	}
 	return list
 }
 
+// names names members for people.
+func names(members []*member) []Process {
+	return each(members, func(m *member) Process { return Process{m.id.PID, m.name} })
+}
+
 // pids are those of the living members.
-func (tree *heldTree) pids() (pids []int) {
-	for _, m := range tree.left() {
-		pids = append(pids, m.id.PID)
-	}
-	return pids
+func (tree *heldTree) pids() []int {
+	return each(tree.left(), func(m *member) int { return m.id.PID })
 }
 
 // memory is that of all members when they were taken hold of, resident, in bytes.
