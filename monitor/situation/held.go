@@ -75,51 +75,31 @@ func (h heldProcess) Wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Exits tells of the ends of processes of the table.
-func (m *Machine) Exits() process.Exits {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := &exits{m: m, watched: map[monitor.Identity]bool{}, exits: make(chan monitor.Identity, mostProcesses)}
-	m.exits = append(m.exits, e)
-	return e
-}
+// Exits tells of the ends of processes of the table. Whoever asks for it shares it.
+func (m *Machine) Exits() process.Exits { return exits{m} }
 
-type exits struct {
-	m       *Machine
-	watched map[monitor.Identity]bool
-	exits   chan monitor.Identity
-}
+type exits struct{ m *Machine }
 
-// tell tells of those that have ended; the machine is locked.
-func (e *exits) tell() {
-	for id := range e.watched {
-		if !e.m.has(id) {
-			delete(e.watched, id)
-			e.exits <- id
-		}
-	}
-}
-
-func (e *exits) Watch(id monitor.Identity) error {
+func (e exits) Watch(id monitor.Identity) error {
 	if err := e.m.living(id); err != nil {
 		return err
 	}
 	e.m.mu.Lock()
 	defer e.m.mu.Unlock()
-	e.watched[id] = true
-	e.tell() // it may have ended meanwhile
+	e.m.watched[id] = true
+	e.m.tell() // it may have ended meanwhile
 	return nil
 }
 
-func (e *exits) Forget(id monitor.Identity) {
+func (e exits) Forget(id monitor.Identity) {
 	e.m.mu.Lock()
 	defer e.m.mu.Unlock()
-	delete(e.watched, id)
+	delete(e.m.watched, id)
 }
 
-func (e *exits) Exits() <-chan monitor.Identity { return e.exits }
+func (e exits) Exits() <-chan monitor.Identity { return e.m.exits }
 
-func (e *exits) Serve(ctx context.Context) error {
+func (e exits) Serve(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()
 }

@@ -28,15 +28,19 @@ type Machine struct {
 	s    *Situation
 	self int
 
-	mu    sync.Mutex
-	byPID map[int]Process
-	exits []*exits
-	ended []int // pids of those that a signal has ended
+	mu      sync.Mutex
+	byPID   map[int]Process
+	ended   []int                     // pids of those that a signal has ended
+	watched map[monitor.Identity]bool // whose ends exits tells
+	exits   chan monitor.Identity
 }
 
 // NewMachine is the machine as a situation has it.
 func NewMachine(s *Situation) *Machine {
-	m := &Machine{s: s, self: s.Self, byPID: make(map[int]Process, len(s.Processes)+1)}
+	m := &Machine{
+		s: s, self: s.Self, byPID: make(map[int]Process, len(s.Processes)+1),
+		watched: map[monitor.Identity]bool{}, exits: make(chan monitor.Identity, mostProcesses),
+	}
 	m.become(s.Processes)
 	if m.self == 0 { // it runs beside all of these
 		m.self = math.MaxInt32
@@ -99,10 +103,13 @@ func (m *Machine) living(id monitor.Identity) error {
 	return err
 }
 
-// tell tells of the ends of processes; the caller holds the lock.
+// tell tells of those that are watched and have ended; the caller holds the lock.
 func (m *Machine) tell() {
-	for _, e := range m.exits {
-		e.tell()
+	for id := range m.watched {
+		if !m.has(id) {
+			delete(m.watched, id)
+			m.exits <- id
+		}
 	}
 }
 

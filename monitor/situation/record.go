@@ -99,7 +99,7 @@ type taken struct {
 	words bool // its arguments are looked into, not left out
 }
 
-func (t *taken) isLauncher() bool { return command.IsLauncher(t.Exe, t.Args) }
+func isLauncher(p process.Info) bool { return command.IsLauncher(p.Exe, p.Args) }
 
 // take adds a process; nil when it has ended.
 func (r *recorder) take(pid int) *taken {
@@ -150,7 +150,7 @@ func (r *recorder) around(ctx context.Context, in *monitor.Instance) {
 	if server == nil || server.Identity() != in.Identity {
 		return
 	}
-	root, above, err := process.Climb(r.system, server.info(), func(p process.Info) bool { return command.IsLauncher(p.Exe, p.Args) })
+	root, above, err := process.Climb(r.system, server.info(), isLauncher)
 	if err != nil {
 		root = in.Identity
 	}
@@ -162,7 +162,7 @@ func (r *recorder) around(ctx context.Context, in *monitor.Instance) {
 	if list, err := r.system.Tree(root); err == nil {
 		for _, s := range list {
 			if t := r.take(s.PID); t != nil {
-				t.RSS, t.words = s.RSSBytes, t.words || t.isLauncher()
+				t.RSS, t.words = s.RSSBytes, t.words || isLauncher(t.info())
 				tree = append(tree, s.Identity)
 			}
 		}

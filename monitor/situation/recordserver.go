@@ -1,6 +1,7 @@
 package situation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -27,11 +28,8 @@ func (r *recorder) server(ctx context.Context, in *monitor.Instance, t *taken) *
 		r.conversation(in, v)
 	}
 	alone := e.AloneSince.Round(0)
-	if (e.Orphaned || e.Suspected) && alone.IsZero() {
-		// A listing may not say since when; it was no later than this.
-		if alone = e.RedSince.Round(0); alone.IsZero() {
-			alone = r.s.Now
-		}
+	if e.Orphaned || e.Suspected { // a listing may not say since when; it was no later than this
+		alone = cmp.Or(e.AloneSince, e.RedSince, r.s.Now).Round(0)
 	}
 	if v.Proof.Pipe != nil {
 		v.Proof.AloneSince = alone
