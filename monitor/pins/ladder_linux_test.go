@@ -33,7 +33,7 @@ type background struct {
 
 func run(t *testing.T, path string) (b background, end func()) {
 	b.store = Open(path, nil)
-	b.model = watch.New(watch.Options{Rules: sleepers{}, Pins: b.store})
+	b.model = watch.New(watch.Options{Rules: sleepers{}, Pinned: b.store.Pinned})
 	b.ladder = stop.New(stop.Options{Pinned: func(id monitor.Identity) (bool, error) { return b.store.Pinned(id), nil }})
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -97,7 +97,7 @@ func TestAPinnedProcessIsNotEnded(t *testing.T) {
 	end()
 	b, _ = run(t, path)
 	b.sees(t, st.Identity, true)
-	s, err := watch.Once(t.Context(), watch.Options{Rules: sleepers{}, Pins: b.store})
+	s, err := watch.Once(t.Context(), watch.Options{Rules: sleepers{}, Pinned: b.store.Pinned})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -250,7 +250,7 @@ func (l *loop) instances(now time.Time) []monitor.Instance {
 	list := make([]monitor.Instance, 0, len(l.tracked))
 	for _, t := range l.tracked {
 		if in, ok := t.instance(now); ok {
-			in.Pinned = l.o.Pins != nil && l.o.Pins.Pinned(in.Identity)
+			in.Pinned = l.o.Pinned != nil && l.o.Pinned(in.Identity)
 			list = append(list, in)
 		}
 	}

@@ -30,12 +30,6 @@ type Rules interface {
 	Hides(exe string, args []string) bool
 }
 
-// Pins tells which instances the user has pinned: monitor/pins. It must be safe
-// for concurrent use and must not block.
-type Pins interface {
-	Pinned(id monitor.Identity) bool
-}
-
 // Dashboards are what the Serenas of a machine say: *serena.Client.
 type Dashboards interface {
 	Heartbeat(ctx context.Context, port int) error
@@ -56,7 +50,9 @@ type Options struct {
 	// Record is called with each event in its order and must not block; nil:
 	// nobody keeps them.
 	Record func(monitor.Event)
-	Pins   Pins // nil: none is pinned
+	// Pinned reports whether the user has pinned an instance; nil: none is. It must be safe
+	// for concurrent use and must not block.
+	Pinned func(monitor.Identity) bool
 	// Settings tell which processes of clients are servers, and under which name; nil:
 	// nothing is known of them.
 	Settings Settings
@@ -153,7 +149,7 @@ func (w *Watch) SetRules(r Rules) {
 	w.tell(func(_ context.Context, l *loop, now time.Time) { l.setRules(w.Rules(), now) })
 }
 
-// PinsChanged makes the next snapshot, made at once, say what Options.Pins says
+// PinsChanged makes the next snapshot, made at once, say what Options.Pinned says
 // now. It does not wait for that, and is safe for concurrent use.
 func (w *Watch) PinsChanged() { w.wake.Ring() }
 

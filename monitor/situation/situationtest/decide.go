@@ -64,16 +64,11 @@ func Decide(t *testing.T, s *situation.Situation) []Verdict {
 // look again.
 const lead = 3 * time.Second
 
-// pins are the servers that the user has pinned.
-type pins map[monitor.Identity]bool
-
-func (p pins) Pinned(id monitor.Identity) bool { return p[id] }
-
 // stage is a machine with a watch that has found its servers by the moment.
 type stage struct {
 	*situation.Machine
 	watch  *watch.Watch
-	pinned pins
+	pinned map[monitor.Identity]bool
 	kept   map[monitor.Identity]time.Time
 	snap   *monitor.Snapshot
 }
@@ -81,8 +76,8 @@ type stage struct {
 // set lets time go by until the moment, in a bubble whose clock nobody waits for.
 func set(t *testing.T, s *situation.Situation) stage {
 	time.Sleep(time.Until(s.Now.Add(-lead)))
-	st := stage{Machine: situation.NewMachine(s), pinned: pins{}, kept: map[monitor.Identity]time.Time{}}
-	st.watch = watch.New(watch.Options{System: st, Dashboards: st, Rules: rules.New(s.Rules), Pins: st.pinned})
+	st := stage{Machine: situation.NewMachine(s), pinned: map[monitor.Identity]bool{}, kept: map[monitor.Identity]time.Time{}}
+	st.watch = watch.New(watch.Options{System: st, Dashboards: st, Rules: rules.New(s.Rules), Pinned: func(id monitor.Identity) bool { return st.pinned[id] }})
 	for _, p := range s.Processes {
 		if p.Server == nil {
 			continue
