@@ -64,14 +64,14 @@ func TestNoteClock(t *testing.T) {
 	l.begun = at
 	for range 3 {
 		at = at.Add(time.Second)
-		w.publish(l, at, true)
+		w.publish(l, at)
 	}
 	first := w.Snapshot()
 	if !first.AwakeSince.IsZero() {
 		t.Errorf("awake since %v", first.AwakeSince)
 	}
 	at = at.Add(time.Hour) // a sleep, counted
-	w.publish(l, at, true)
+	w.publish(l, at)
 	if s := w.Snapshot(); s == first || !s.AwakeSince.Equal(at) {
 		t.Errorf("awake since %v", s.AwakeSince)
 	}

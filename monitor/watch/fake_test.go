@@ -210,7 +210,7 @@ func (d *driven) tick() {
 	for d.loop.inFlight > 0 {
 		d.loop.absorb(<-d.loop.results, d.now)
 	}
-	d.publish(d.loop, d.now, true)
+	d.publish(d.loop, d.now)
 	d.now = d.now.Add(d.loop.interval())
 }
 

@@ -271,7 +271,7 @@ func TestPlans(t *testing.T) {
 		asked = 0
 		now = now.Add(time.Second)
 		w.takeIn(t.Context(), l)
-		w.publish(l, now, true)
+		w.publish(l, now)
 		if asked != times || (w.Snapshot() != before) != news {
 			t.Errorf("%s: asked %d times, %+v after %+v", what, asked, w.Snapshot(), before)
 		}
@@ -325,12 +325,12 @@ func TestQuietEvidence(t *testing.T) {
 		touch(tr)
 		l.tracked[tr.in.Identity] = tr
 		l.begun = at
-		w.publish(l, at, true)
+		w.publish(l, at)
 		before := w.Snapshot()
 		for range 100 {
 			at = at.Add(30 * time.Second)
 			tr.noteStat(process.Stat{Identity: tr.in.Identity, State: map[bool]process.RunState{true: process.Stopped, false: process.Running}[tr.Stopped]}, 0, at)
-			w.publish(l, at, true)
+			w.publish(l, at)
 		}
 		if w.Snapshot() != before {
 			t.Errorf("%s: news without a change: %+v, then %+v", name, before.Instances, w.Snapshot().Instances)

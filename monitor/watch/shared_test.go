@@ -225,25 +225,6 @@ func TestOwnServer(t *testing.T) {
 	}
 }
 
-// Memory that sharing saves drifts as memory does; clients are news.
-func TestSavedBytesDrift(t *testing.T) {
-	l := &loop{}
-	snap := func(s monitor.Shared) *monitor.Snapshot {
-		return &monitor.Snapshot{Instances: l.shows([]monitor.Instance{running(serverOne)}, s)}
-	}
-	for name, c := range map[string]struct {
-		change func(*monitor.Shared)
-		want   change
-	}{
-		"nothing": {nil, same}, "memory": {func(s *monitor.Shared) { s.SavedBytes = 6 }, drift},
-		"a client": {func(s *monitor.Shared) { s.Clients = s.Clients[1:] }, news}, "a request": {func(s *monitor.Shared) { s.Waiting = 0 }, news},
-	} {
-		if got := compare(snap(group(nil)), snap(group(c.change))); got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
-	}
-}
-
 // Whatever is told and whatever runs, no two instances have one identity, none
 // without a process has no client, and none that runs is lost.
 func TestShareProperties(t *testing.T) {

@@ -21,18 +21,18 @@ type Hint struct {
 	Port int // of the dashboard, 0 when not known
 }
 
-// maxHints bounds the hints that wait for the loop; what finds no room is found
-// by the next scan all the same.
+// maxHints bounds what waits for the loop when a hint comes; one that finds no room is
+// found by the next scan all the same.
 const maxHints = 256
 
 // Hint makes the watch look at a process now instead of at its next round, and
 // ask its dashboard. It returns at once and is safe for concurrent use.
 func (w *Watch) Hint(h Hint) {
-	if h.PID > 0 {
-		select {
-		case w.hints <- h:
-		default:
-		}
+	w.mu.Lock()
+	full := len(w.inbox) >= maxHints
+	w.mu.Unlock()
+	if h.PID > 0 && !full {
+		w.tell(func(ctx context.Context, l *loop, now time.Time) { l.follow(ctx, h, now) })
 	}
 }
 

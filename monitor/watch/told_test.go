@@ -93,8 +93,8 @@ func TestHintsAreBounded(t *testing.T) {
 	for i := range 10 * maxHints {
 		w.Hint(Hint{PID: i + 1})
 	}
-	if len(w.hints) != maxHints {
-		t.Errorf("%d hints wait", len(w.hints))
+	if len(w.inbox) != maxHints {
+		t.Errorf("%d hints wait", len(w.inbox))
 	}
 }
 

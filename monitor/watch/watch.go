@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -104,7 +105,6 @@ type Watch struct {
 	inbox []message    // what Serve is to take in, in this order
 	wake  monitor.Bell // there is something in the inbox, or something to publish
 
-	hints     chan Hint
 	recording sync.Mutex // held while an event is told, so that all get them in one order
 }
 
@@ -113,7 +113,7 @@ type message func(context.Context, *loop, time.Time)
 
 // New returns a Watch that knows nothing until Serve runs.
 func New(o Options) *Watch {
-	w := &Watch{o: o.orDefault(), hints: make(chan Hint, maxHints), wake: monitor.NewBell()}
+	w := &Watch{o: o.orDefault(), wake: monitor.NewBell()}
 	w.rules, w.loop = w.o.Rules, newLoop(w.o, nil)
 	w.loop.warnings = slices.Clone(o.Warnings)
 	w.unseen = &monitor.Snapshot{At: time.Now(), Warnings: w.loop.warnings}
@@ -234,7 +234,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 	next := time.Now()
 	var gathered <-chan time.Time // nil: nothing waits
 	for {
-		urgent := true
+		gather := false
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -248,17 +248,8 @@ func (w *Watch) Serve(ctx context.Context) error {
 		case r := <-l.results:
 			l.absorb(r, time.Now())
 			l.askWhole(ctx, l.tracked[r.id], time.Now())
-			urgent = false
-			if l.inFlight > 0 {
-				if gathered == nil {
-					gathered = time.After(gatherTime)
-				}
-				continue
-			}
+			gather = true
 		case <-gathered:
-			urgent = false
-		case h := <-w.hints:
-			l.follow(ctx, h, time.Now())
 		case <-w.wake:
 			w.takeIn(ctx, l)
 			tick.Reset(min(l.interval(), max(time.Until(next), 0)))
@@ -266,18 +257,27 @@ func (w *Watch) Serve(ctx context.Context) error {
 			l.tick(ctx, time.Now())
 			next = time.Now().Add(l.interval())
 			tick.Reset(l.interval())
-			urgent = false
+			gather = true
+		}
+		if gather && l.inFlight > 0 {
+			if gathered == nil {
+				gathered = time.After(gatherTime)
+			}
+			continue
 		}
 		gathered = nil
-		w.publish(l, time.Now(), urgent)
+		w.publish(l, time.Now())
 	}
 }
 
+// gatherTime is how long what a look or a probe has found waits for what the probes find
+// that are under way: one by one, n dashboards would make and compare n snapshots of n
+// instances.
+const gatherTime = 50 * time.Millisecond
+
 // publish makes and hands out a snapshot when something has changed, the first
-// one after the first look. Figures that drift alone (memory, heartbeat times)
-// wait for the end of the burst of probes that brings them, unless the change is
-// urgent.
-func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
+// one after the first look.
+func (w *Watch) publish(l *loop, now time.Time) {
 	l.noteClock(now)
 	if !l.hasLooked(now) {
 		return
@@ -291,27 +291,40 @@ func (w *Watch) publish(l *loop, now time.Time, urgent bool) {
 		w.note(e)
 	}
 	after.Recent = w.happened.list()
-	change := compare(before, after)
-	if change != same || before.Seq == 0 || l.undecided || len(l.answers) > 0 || !l.decideAt.IsZero() && !now.Before(l.decideAt) {
+	changed := before.Seq == 0 || !sameFacts(before, after)
+	if changed || l.undecided || len(l.answers) > 0 || !l.decideAt.IsZero() && !now.Before(l.decideAt) {
 		l.undecided = false
 		l.decideAt = w.o.Plan(after)
 		after.Recent = w.happened.list()
-		if change != news && !samePlans(before, after) {
-			change = news
-		}
+		changed = changed || !samePlans(before, after)
 	}
-	urgent = urgent || len(l.answers) > 0
 	for _, answer := range l.answers {
 		answer <- fresh{s: after}
 	}
 	l.answers = nil
-	switch {
-	case change == same && before.Seq > 0:
-		return
-	case change == drift && !urgent && l.inFlight > 0:
-		return
+	if changed {
+		w.feed.Publish(after)
 	}
-	w.feed.Publish(after)
+}
+
+// sameFacts reports whether two snapshots say the same, their number and time aside, and
+// what the policies say of them.
+func sameFacts(a, b *monitor.Snapshot) bool {
+	return a.AwakeSince.Equal(b.AwakeSince) && slices.Equal(a.Warnings, b.Warnings) && slices.Equal(a.Recent, b.Recent) &&
+		slices.EqualFunc(a.Instances, b.Instances, func(x, y monitor.Instance) bool {
+			x.Plan, y.Plan = monitor.Plan{}, monitor.Plan{}
+			x.Evidence.Refused, y.Evidence.Refused = monitor.Refused{}, monitor.Refused{}
+			return reflect.DeepEqual(x, y)
+		})
+}
+
+// samePlans reports whether the policies say the same of two snapshots of the same
+// instances.
+func samePlans(a, b *monitor.Snapshot) bool {
+	return reflect.DeepEqual(a.Policy, b.Policy) && slices.Equal(a.Recent, b.Recent) &&
+		slices.EqualFunc(a.Instances, b.Instances, func(x, y monitor.Instance) bool {
+			return x.Plan == y.Plan && x.Evidence.Refused == y.Evidence.Refused
+		})
 }
 
 // Once scans and probes one time and returns what it found. An instance that

@@ -261,26 +261,26 @@ func TestQuietMeansNoSnapshots(t *testing.T) {
 	w := New(Options{})
 	l := newLoop(w.o, nil)
 	now := time.Now()
-	w.publish(l, now, true)
+	w.publish(l, now)
 	if got := w.Snapshot(); got.Seq != 0 {
 		t.Error("a snapshot before the first look")
 	}
 	l.begun = now
-	w.publish(l, now, true)
+	w.publish(l, now)
 	before := w.Snapshot()
 	if before.Seq != 1 {
 		t.Error("no snapshot after the first look, although there is nothing to see")
 	}
 	for range 10 {
 		now = now.Add(time.Second)
-		w.publish(l, now, true)
+		w.publish(l, now)
 	}
 	if w.Snapshot() != before {
 		t.Error("a snapshot without a change")
 	}
 	w.SetWarnings([]string{"x"})
 	w.takeIn(t.Context(), l)
-	w.publish(l, now, true)
+	w.publish(l, now)
 	if got := w.Snapshot(); got == before || len(got.Warnings) != 1 {
 		t.Error("a warning is a change")
 	}

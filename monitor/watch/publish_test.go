@@ -1,0 +1,91 @@
+package watch
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"lamplighter/monitor"
+	"lamplighter/monitor/policy"
+	"lamplighter/monitor/rules"
+)
+
+// TestMain takes python3 from where it is installed: the shim of a version manager
+// costs more than the programs that are started through it. They are started with
+// -S, because to look for installed packages costs as much again.
+func TestMain(m *testing.M) {
+	if dir, err := exec.Command("python3", "-c", "import os, sys; print(os.path.dirname(sys.executable), end='')").Output(); err == nil {
+		os.Setenv("PATH", string(dir)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// Only the number and the time of a snapshot are no change. What the policies say is
+// looked at apart, because they are asked after a change alone.
+func TestSame(t *testing.T) {
+	due := time.Now()
+	base := func() *monitor.Snapshot {
+		return &monitor.Snapshot{
+			Instances: []monitor.Instance{{
+				Kind: monitor.KindSerena, Port: 1, State: monitor.StateProject, Sharing: &monitor.Sharing{SavedBytes: 5},
+				Evidence: monitor.Evidence{IdleSince: due}, Plan: monitor.Plan{ShutdownAt: due, Reason: "no call for 30 min"},
+			}},
+			Policy: monitor.Policy{Active: true, PausedUntil: &due, Rules: []monitor.PolicyRule{{Name: "idle", On: true}}},
+		}
+	}
+	for _, c := range []struct {
+		name         string
+		touch        func(*monitor.Snapshot)
+		facts, plans bool // are the same
+	}{
+		{"equal", func(*monitor.Snapshot) {}, true, true},
+		{"number and time", func(s *monitor.Snapshot) { s.Seq, s.At = 9, time.Unix(9, 0) }, true, true},
+		{"memory", func(s *monitor.Snapshot) { s.Instances[0].RSSBytes = 5 }, false, true},
+		{"memory that sharing saves", func(s *monitor.Snapshot) { s.Instances[0].Sharing.SavedBytes = 6 }, false, true},
+		{"state", func(s *monitor.Snapshot) { s.Instances[0].State = monitor.StateZombie }, false, true},
+		{"one less", func(s *monitor.Snapshot) { s.Instances = nil }, false, false},
+		{"used", func(s *monitor.Snapshot) { s.Instances[0].Evidence.IdleSince = due.Add(1) }, false, true},
+		{"warning", func(s *monitor.Snapshot) { s.Warnings = []string{"x"} }, false, true},
+		{"woken", func(s *monitor.Snapshot) { s.AwakeSince = due }, false, true},
+		{"event", func(s *monitor.Snapshot) { s.Recent = []monitor.Event{{PID: 1}} }, false, false},
+		{"another plan", func(s *monitor.Snapshot) { s.Instances[0].Plan.ShutdownAt = due.Add(time.Second) }, true, false},
+		{"no plan any more", func(s *monitor.Snapshot) { s.Instances[0].Plan = monitor.Plan{} }, true, false},
+		{"refused", func(s *monitor.Snapshot) { s.Instances[0].Evidence.Refused.Until = due }, true, false},
+		{"paused until later", func(s *monitor.Snapshot) { s.Policy.PausedUntil = new(due.Add(time.Hour)) }, true, false},
+		{"a switch", func(s *monitor.Snapshot) { s.Policy.Rules[0].On = false }, true, false},
+	} {
+		a, b := base(), base()
+		c.touch(b)
+		if facts, plans := sameFacts(a, b), samePlans(a, b); facts != c.facts || plans != c.plans {
+			t.Errorf("%s: the same facts %v, the same plans %v", c.name, facts, plans)
+		}
+	}
+}
+
+// BenchmarkPublish has 1,000 servers, of which one has said something new, and
+// policies that decide about all of them.
+func BenchmarkPublish(b *testing.B) {
+	w := New(Options{Plan: func(s *monitor.Snapshot) time.Time { _, next := policy.Decide(s, policy.Rules{}); return next }})
+	l := newLoop(Options{Rules: rules.New(nil)}, nil)
+	now := time.Now()
+	l.begun, l.looked = now, true
+	var one *tracked
+	for pid := range 1000 {
+		one = &tracked{firstSeen: now, Facts: monitor.Facts{Born: now}, lineage: lineage{root: monitor.Identity{PID: pid + 1, Start: 1}}}
+		one.in = monitor.Instance{
+			Identity: one.root, Kind: monitor.KindSerena, Recognised: true, ProjectName: "alpha", StartedAt: now, Modes: []string{"editing"},
+		}
+		l.tracked[one.root] = one
+	}
+	b.ReportAllocs()
+	for n := 0; b.Loop(); n++ {
+		one.in.Context = [...]string{"ide", "codex"}[n%2]
+		w.publish(l, now)
+	}
+	if w.Snapshot().Seq < 2 || len(w.Snapshot().Instances) != 1000 {
+		b.Fatal("nothing was published")
+	}
+}
