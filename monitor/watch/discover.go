@@ -51,8 +51,8 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 		}
 		if !ok {
 			l.notMember(p.Identity)
-			if !l.remembered(p, now) {
-				l.noteChild(p, now)
+			if !l.remembered(p, now) && l.mayBeChild(p) {
+				l.addChild(p, now)
 			}
 			continue
 		}
@@ -99,11 +99,11 @@ func (l *loop) setRules(r Rules, now time.Time) {
 // parentOf is the identity of a process's parent, zero when that has gone: a
 // process that started later has only got its pid.
 func (l *loop) parentOf(p process.Info) monitor.Identity {
-	id, ok := l.identify(p.Parent)
-	if !ok || id.Start > p.Start {
+	parent, err := l.o.System.Stat(p.Parent)
+	if err != nil || parent.Start > p.Start {
 		return monitor.Identity{}
 	}
-	return id
+	return parent.Identity
 }
 
 // lookUpwards finds the topmost wrapper of a server, which is the server itself

@@ -49,13 +49,6 @@ const (
 	settingsAge = 5 * time.Minute
 )
 
-// noteChild takes in a process that no rule knows, when a client has started it.
-func (l *loop) noteChild(p process.Info, now time.Time) {
-	if l.mayBeChild(p) {
-		l.addChild(p, now)
-	}
-}
-
 // mayBeChild reports whether a process may be the server of an entry, and nothing that
 // starts one.
 func (l *loop) mayBeChild(p process.Info) bool {

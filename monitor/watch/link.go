@@ -133,7 +133,7 @@ func (l *loop) noteDoubt(t *tracked, err error) {
 // clientEnded takes note that a process which may be a client has gone.
 func (l *loop) clientEnded(id monitor.Identity, now time.Time) {
 	for _, t := range l.tracked {
-		if t.watchesClient(id) && t.clientGone.IsZero() {
+		if t.watchedClient() == id && t.clientGone.IsZero() {
 			t.clientGone = now
 			l.lookForClient(t, false, now)
 		}
@@ -198,15 +198,18 @@ func (l *loop) watch(id monitor.Identity) error {
 
 // watchClient makes the end of t's client known at once.
 func (l *loop) watchClient(t *tracked, now time.Time) {
-	if t.in.Client != nil && !t.in.Managed && errors.Is(l.watch(t.in.Client.Identity), process.ErrGone) {
+	if id := t.watchedClient(); id.PID != 0 && errors.Is(l.watch(id), process.ErrGone) {
 		t.clientGone = now
 	}
 }
 
-// watchesClient reports whether a process is the client whose end matters to t:
-// that of whoever asked us for a server does not.
-func (t *tracked) watchesClient(id monitor.Identity) bool {
-	return t.in.Client != nil && t.in.Client.Identity == id && !t.in.Managed
+// watchedClient is the client whose end matters to t, zero for none: that of whoever asked
+// us for a server does not.
+func (t *tracked) watchedClient() monitor.Identity {
+	if t.in.Client == nil || t.in.Managed {
+		return monitor.Identity{}
+	}
+	return t.in.Client.Identity
 }
 
 // unwatchOthers ends the watch of processes that are neither a server that is tracked nor
@@ -214,9 +217,7 @@ func (t *tracked) watchesClient(id monitor.Identity) bool {
 func (l *loop) unwatchOthers() {
 	clients := map[monitor.Identity]bool{}
 	for _, t := range l.tracked {
-		if t.in.Client != nil && !t.in.Managed {
-			clients[t.in.Client.Identity] = true
-		}
+		clients[t.watchedClient()] = true
 	}
 	for id := range l.watched {
 		if l.tracked[id] == nil && !clients[id] {

@@ -65,22 +65,25 @@ func newLoop(o Options, exits process.Exits) *loop {
 		children:  make(map[monitor.Identity]*child),
 		undecided: true, results: make(chan result), slots: make(chan struct{}, maxProbes),
 	}
-	l.self, _ = l.identify(o.System.Self())
+	self, _ := o.System.Stat(o.System.Self())
+	l.self = self.Identity
 	return l
 }
 
-// identify tells who has a pid now.
-func (l *loop) identify(pid int) (monitor.Identity, bool) {
-	st, err := l.o.System.Stat(pid)
-	return st.Identity, err == nil
+// find is an instance of which something is true, nil for none.
+func (l *loop) find(is func(*tracked) bool) *tracked {
+	for _, t := range l.tracked {
+		if is(t) {
+			return t
+		}
+	}
+	return nil
 }
 
 // interval is the time to the next tick.
 func (l *loop) interval() time.Duration {
-	for _, t := range l.tracked {
-		if t.waitsForDashboard() {
-			return l.o.Limits.Starting
-		}
+	if l.find((*tracked).waitsForDashboard) != nil {
+		return l.o.Limits.Starting
 	}
 	return l.o.Limits.Tick
 }

@@ -30,12 +30,7 @@ func (l *loop) isServer(t *tracked, pid int) bool {
 
 // memberOf is the instance that has a process among its members.
 func (l *loop) memberOf(id monitor.Identity) *tracked {
-	for _, t := range l.tracked {
-		if slices.Contains(t.members, id) {
-			return t
-		}
-	}
-	return nil
+	return l.find(func(t *tracked) bool { return slices.Contains(t.members, id) })
 }
 
 // notMember takes back that a process is a member: it was seen between its
@@ -56,16 +51,9 @@ func (t *tracked) has(part *tracked) bool {
 
 // wholeOf is the instance of which a process that was taken for a server is part, nil for
 // none. What is between a server and its keeper belongs to nobody else.
-func (l *loop) wholeOf(part *tracked) (whole *tracked) {
-	for _, t := range l.tracked {
-		switch {
-		case t.isBelowKeeper(part.in.Identity):
-			return t
-		case t.has(part):
-			whole = t
-		}
-	}
-	return whole
+func (l *loop) wholeOf(part *tracked) *tracked {
+	kept := l.find(func(t *tracked) bool { return t.isBelowKeeper(part.in.Identity) })
+	return cmp.Or(kept, l.find(func(t *tracked) bool { return t.has(part) }))
 }
 
 // addMembers makes the members of a part of t its own.
@@ -136,22 +124,14 @@ func (t *tracked) isBelowKeeper(id monitor.Identity) bool {
 // knownBelow reports whether a process is, or is above, a server that is known
 // otherwise than by the word of a shim.
 func (l *loop) knownBelow(id monitor.Identity) bool {
-	for _, t := range l.tracked {
-		if !t.isAlone() && l.isBelow(t, id) {
-			return true
-		}
-	}
-	return false
+	return l.find(func(t *tracked) bool { return !t.isAlone() && l.isBelow(t, id) }) != nil
 }
 
 // wraps reports whether a process is only above a server, which has another client.
 func (l *loop) wraps(id monitor.Identity) bool {
-	for _, t := range l.tracked {
-		if !t.in.OnPipes && l.isBelow(t, id) && !(t.linked() && t.in.Client != nil && t.in.Client.Identity == id) {
-			return true
-		}
-	}
-	return false
+	return l.find(func(t *tracked) bool {
+		return !t.in.OnPipes && l.isBelow(t, id) && !(t.linked() && t.in.Client != nil && t.in.Client.Identity == id)
+	}) != nil
 }
 
 // dropAbove forgets what was taken for a server by its entry, or shown on the pipes of

@@ -43,17 +43,8 @@ type result struct {
 func (l *loop) probe(ctx context.Context, t *tracked, now time.Time) {
 	t.probing = true
 	l.inFlight++
-	ask := question{
-		signOfLife: t.signOfLifeSuffices(now),
-		id:         t.in.Identity, port: t.port, candidates: slices.Clone(t.candidates),
-		lastTask: t.lastTask, wasBusy: t.Busy, first: !t.Answered,
-		wantOverview: t.overviewDue(now), held: t.overviewHeld, logFrom: t.health.next,
-		whole: len(t.waiting) > 0,
-	}
+	ask := t.question(now)
 	t.asked, t.waiting = t.waiting, nil
-	if ask.whole {
-		ask.signOfLife, ask.members = false, t.mayListen()
-	}
 	t.calls.asked = t.tree
 	t.active = false // a message from now on asks for another probe
 	l.probes.Go(func() {
@@ -93,6 +84,21 @@ type question struct {
 	members      []int
 }
 
+// question is what is to be asked of t now.
+func (t *tracked) question(now time.Time) question {
+	q := question{
+		signOfLife: t.signOfLifeSuffices(now),
+		id:         t.in.Identity, port: t.port, candidates: slices.Clone(t.candidates),
+		lastTask: t.lastTask, wasBusy: t.Busy, first: !t.Answered,
+		wantOverview: t.overviewDue(now), held: t.overviewHeld, logFrom: t.health.next,
+		whole: len(t.waiting) > 0,
+	}
+	if q.whole {
+		q.signOfLife, q.members = false, t.mayListen()
+	}
+	return q
+}
+
 // errNotItsOwn says that somebody else answers where a server did.
 var errNotItsOwn = errors.New("the port of its dashboard is no longer its own")
 
@@ -117,9 +123,7 @@ func (q question) put(ctx context.Context, c Dashboards) result {
 		limit = serena.AnswerTimeout
 		r.count(ctx, c)
 	}
-	r.task, r.err = within(ctx, limit, func(ctx context.Context) (*serena.Task, error) {
-		return c.LastExecution(ctx, r.port)
-	})
+	r.task, r.err = within(ctx, limit, r.port, c.LastExecution)
 	r.tasked = r.err == nil
 	if spoke(r.err) {
 		// Versions before 1.0 do not have it, and a fault there is not the end.
@@ -129,9 +133,7 @@ func (q question) put(ctx context.Context, c Dashboards) result {
 		r.port = 0
 		return r
 	}
-	queue, err := within(ctx, limit, func(ctx context.Context) ([]serena.Task, error) {
-		return c.Queue(ctx, r.port)
-	})
+	queue, err := within(ctx, limit, r.port, c.Queue)
 	r.queue, r.queued = queue, err == nil
 
 	r.changed = r.tasked && taskName(r.task) != q.lastTask || r.queued && q.wasBusy != (len(queue) > 0)
@@ -157,7 +159,7 @@ func (q question) put(ctx context.Context, c Dashboards) result {
 
 // count asks how many calls the server has had.
 func (r *result) count(ctx context.Context, c Dashboards) {
-	n, err := within(ctx, serena.AnswerTimeout, func(ctx context.Context) (int64, error) { return c.ToolCalls(ctx, r.port) })
+	n, err := within(ctx, serena.AnswerTimeout, r.port, c.ToolCalls)
 	if r.uncounted = err != nil; !r.uncounted {
 		r.calls = &n
 	}
@@ -183,14 +185,15 @@ func firstDashboard(ctx context.Context, c Dashboards, candidates []candidate) (
 }
 
 func heartbeat(ctx context.Context, c Dashboards, limit time.Duration, port int) error {
-	_, err := within(ctx, limit, func(ctx context.Context) (struct{}, error) { return struct{}{}, c.Heartbeat(ctx, port) })
+	_, err := within(ctx, limit, port, func(ctx context.Context, port int) (any, error) { return nil, c.Heartbeat(ctx, port) })
 	return err
 }
 
-func within[T any](ctx context.Context, limit time.Duration, ask func(context.Context) (T, error)) (T, error) {
+// within asks the dashboard on a port, and gives it so long.
+func within[T any](ctx context.Context, limit time.Duration, port int, ask func(context.Context, int) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return ask(ctx)
+	return ask(ctx, port)
 }
 
 func taskName(t *serena.Task) string {

@@ -245,14 +245,15 @@ func (t *tracked) notePort(all []process.Listener) {
 
 // mayListen are the pids of the processes whose sockets matter.
 func (t *tracked) mayListen() []int {
-	pids := make([]int, 0, len(t.members)+len(t.tree))
-	for _, id := range t.members {
-		pids = append(pids, id.PID)
+	if t.isSerena() {
+		return pidsOf(t.members)
 	}
-	if !t.isSerena() {
-		for _, id := range t.tree {
-			pids = append(pids, id.PID)
-		}
+	return pidsOf(t.members, t.tree)
+}
+
+func pidsOf(processes ...[]monitor.Identity) (pids []int) {
+	for _, id := range slices.Concat(processes...) {
+		pids = append(pids, id.PID)
 	}
 	return pids
 }

@@ -33,10 +33,7 @@ func (l *loop) lookForUsers(t *tracked) {
 	if t.overStdio() || t.in.Evidence.RedSince.IsZero() || !t.Stopped && !t.Unreachable {
 		return
 	}
-	pids := t.mayListen()
-	for _, id := range t.tree {
-		pids = append(pids, id.PID)
-	}
+	pids := pidsOf(t.members, t.tree)
 	listeners, err := l.o.System.Listeners(pids)
 	if err != nil {
 		return

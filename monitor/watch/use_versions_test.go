@@ -48,10 +48,8 @@ func replay(t *testing.T, version, state string) *replayed {
 func (s *replayed) look(waits bool) monitor.Instance {
 	s.Helper()
 	s.now = s.now.Add(time.Minute)
-	ask := question{
-		id: s.known.in.Identity, port: s.Port, lastTask: s.known.lastTask, wasBusy: s.known.Busy, first: !s.known.Answered,
-		wantOverview: s.known.overviewDue(s.now), held: s.known.overviewHeld,
-	}
+	ask := s.known.question(s.now)
+	ask.signOfLife = false
 	ctx, giveUp := context.WithCancel(s.Context())
 	defer giveUp()
 	before, answered := len(s.Asked()), make(chan result, 1)

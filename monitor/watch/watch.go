@@ -70,12 +70,7 @@ type Options struct {
 }
 
 func (o Options) orDefault() Options {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.System == nil {
-		o.System = process.Local()
-	}
+	o.Log, o.System = cmp.Or(o.Log, slog.New(slog.DiscardHandler)), cmp.Or(o.System, process.Local())
 	if o.Dashboards == nil {
 		o.Dashboards = serena.NewClient()
 	}
