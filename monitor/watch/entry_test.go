@@ -15,6 +15,7 @@ import (
 	"lamplighter/monitor/clients"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/serena"
+	"lamplighter/monitor/situation"
 )
 
 // tree is a client with all that it has started, as it was recorded.
@@ -42,110 +43,56 @@ type recorded struct {
 	Output string   `json:"output"` // and 1
 }
 
-// recordedSystem is the machine of a tree. Everything else is as nobody's.
-type recordedSystem struct {
-	process.System
+// treeMachine is the machine of a tree, all of whose processes have run for long.
+type treeMachine struct {
+	*situation.Machine
 	tree *tree
 }
 
-func (s recordedSystem) info(pid int) (process.Info, bool) {
-	for _, p := range s.tree.Processes {
-		if p.PID == pid {
-			return process.Info{Identity: monitor.Identity{PID: pid, Start: uint64(pid)}, Parent: p.Parent, Name: p.Name, Exe: p.Exe, Args: p.Args}, true
-		}
-	}
-	return process.Info{}, false
-}
-
-func (s recordedSystem) Self() int { return 1 << 30 }
-
-func (s recordedSystem) Scan() func() ([]process.Info, error) {
-	done := false
-	return func() (list []process.Info, err error) {
-		if done {
-			return nil, nil
-		}
-		done = true
-		for _, p := range s.tree.Processes {
-			info, _ := s.info(p.PID)
-			list = append(list, info)
-		}
-		return list, nil
-	}
-}
-
-func (s recordedSystem) Read(pid int) (process.Info, error) {
-	if info, ok := s.info(pid); ok {
-		return info, nil
-	}
-	return process.Info{}, process.ErrGone
-}
-
-func (s recordedSystem) Stat(pid int) (process.Stat, error) {
-	info, err := s.Read(pid)
-	return process.Stat{Identity: info.Identity, Parent: info.Parent}, err
-}
-
-func (s recordedSystem) Tree(root monitor.Identity) ([]process.Stat, error) {
-	st, err := s.Stat(root.PID)
-	if err != nil {
-		return nil, err
-	}
-	list := []process.Stat{st}
-	for i := 0; i < len(list); i++ {
-		for _, p := range s.tree.Processes {
-			if p.Parent == list[i].PID {
-				child, _ := s.Stat(p.PID)
-				list = append(list, child)
+// then is what is to become of the processes when the machine changes.
+func (tr *tree) machine(then ...situation.Process) treeMachine {
+	s := &situation.Situation{Platform: "linux", UID: 1000, Then: then}
+	for _, p := range tr.Processes {
+		one := p.process()
+		for _, other := range tr.Processes {
+			if other.Input == p.Input {
+				one.SameInput = append(one.SameInput, other.PID)
 			}
 		}
+		s.Processes = append(s.Processes, one)
 	}
-	return list, nil
+	return treeMachine{situation.NewMachine(s), tr}
 }
 
-func (s recordedSystem) Started(monitor.Identity) (time.Time, error) { return time.Unix(0, 0), nil }
+func (p recorded) process() situation.Process {
+	return situation.Process{
+		PID: p.PID, Parent: p.Parent, Start: uint64(p.PID), UID: 1000, Name: p.Name, Exe: p.Exe, Args: p.Args,
+		Server: &situation.Server{StartedAt: time.Unix(0, 0)},
+	}
+}
 
-func (s recordedSystem) MainThreadCPU(int) (time.Duration, error) { return 0, process.ErrGone }
+func (m treeMachine) Ends(id monitor.Identity) process.Ends {
+	return treeEnds{m.Machine.Ends(id), m, id.PID}
+}
 
-func (s recordedSystem) SameUser(int) (bool, error) { return true, nil }
-
-func (s recordedSystem) Listeners([]int) ([]process.Listener, error) { return nil, nil }
-
-func (s recordedSystem) Ends(id monitor.Identity) process.Ends { return recordedEnds{s, id.PID} }
-
-type recordedEnds struct {
-	s   recordedSystem
+type treeEnds struct {
+	process.Ends
+	m   treeMachine
 	pid int
 }
 
-func (e recordedEnds) at(pid int) recorded {
-	i := slices.IndexFunc(e.s.tree.Processes, func(p recorded) bool { return p.PID == pid })
-	return e.s.tree.Processes[i]
-}
-
 // Holder is the client for what has the ends of one of its own children.
-func (e recordedEnds) Holder(client monitor.Identity) (process.Info, monitor.Pipe, bool, error) {
-	p := e.at(e.pid)
-	for _, child := range e.s.tree.Processes {
-		if child.Parent == client.PID && child.Input == p.Input && child.Output == p.Output && !strings.HasPrefix(p.Input, "/") {
-			info, err := e.s.Read(client.PID)
-			return info, monitor.Pipe{}, true, err
-		}
+func (e treeEnds) Holder(client monitor.Identity) (process.Info, monitor.Pipe, bool, error) {
+	all := e.m.tree.Processes
+	p := all[slices.IndexFunc(all, func(p recorded) bool { return p.PID == e.pid })]
+	if !slices.ContainsFunc(all, func(child recorded) bool {
+		return child.Parent == client.PID && child.Input == p.Input && child.Output == p.Output && !strings.HasPrefix(p.Input, "/")
+	}) {
+		return process.Info{}, monitor.Pipe{}, false, nil
 	}
-	return process.Info{}, monitor.Pipe{}, false, nil
+	info, err := e.m.Read(client.PID)
+	return info, monitor.Pipe{}, true, err
 }
-
-func (e recordedEnds) Closed(monitor.Pipe) (bool, error) { return false, nil }
-
-func (e recordedEnds) Abandoned() (bool, error) { return false, nil }
-
-func (e recordedEnds) HasUnixClients([]monitor.Identity) (bool, error) { return false, nil }
-
-func (e recordedEnds) SameInput(wrapper monitor.Identity) bool {
-	return e.at(e.pid).Input == e.at(wrapper.PID).Input
-}
-
-func (e recordedEnds) Directory() (string, error) { return "/home/u/proj", nil }
 
 // recordedSettings are those of a tree.
 type recordedSettings struct{ tree *tree }
@@ -181,7 +128,7 @@ func TestRecordedTrees(t *testing.T) {
 		if err := json.Unmarshal(text, &tr); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		s, err := Once(t.Context(), Options{System: recordedSystem{process.Local(), &tr}, Settings: recordedSettings{&tr}})
+		s, err := Once(t.Context(), Options{System: tr.machine(), Settings: recordedSettings{&tr}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,15 +201,18 @@ func TestEntryOfAScript(t *testing.T) {
 		"a program":                {[]string{"/b/memory"}, []string{"/b/node", "server.js"}, false},
 	} {
 		tr := aTree(c.first[0], c.first...)
-		l := newLoop(Options{System: recordedSystem{process.Local(), tr}, Settings: recordedSettings{tr}}, nil)
+		then := tr.Processes[1]
+		then.Exe, then.Args = c.then[0], c.then
+		m := tr.machine(then.process())
+		l := newLoop(Options{System: m, Settings: recordedSettings{tr}}, nil)
 		now := time.Now()
 		l.tick(t.Context(), now)
 		id := monitor.Identity{PID: 101, Start: 101}
 		if l.tracked[id] == nil || l.tracked[id].in.Certainty() != monitor.ByEntry {
 			t.Fatalf("%s: its entry does not name it", name)
 		}
-		tr.Processes[1].Exe, tr.Processes[1].Args = c.then[0], c.then
-		info, _ := l.o.System.Read(101)
+		m.Change()
+		info, _ := m.Read(101)
 		l.discover([]process.Info{info}, now)
 		in := l.tracked[id]
 		if goesOn := in != nil && in.in.ProvenByEntry(c.then[0]) && in.in.Name() == "notes" && in.in.Sum == sumOf(c.then); goesOn != c.goesOn {
@@ -271,13 +221,13 @@ func TestEntryOfAScript(t *testing.T) {
 	}
 }
 
-// youngSystem is one on which all processes have begun at one moment.
-type youngSystem struct {
-	recordedSystem
+// youngMachine is one on which all processes have begun at one moment.
+type youngMachine struct {
+	treeMachine
 	began time.Time
 }
 
-func (s youngSystem) Started(monitor.Identity) (time.Time, error) { return s.began, nil }
+func (s youngMachine) Started(monitor.Identity) (time.Time, error) { return s.began, nil }
 
 // askedSettings are those of a tree, which were read, and note when they are to be newer.
 type askedSettings struct {
@@ -307,7 +257,7 @@ func TestSettingsAreNotAskedForWhatEndsSoon(t *testing.T) {
 	} {
 		args := strings.Fields(c.line)
 		tr, asked := aTree(args[0], args...), time.Time{}
-		system := youngSystem{recordedSystem{process.Local(), tr}, now.Add(-300 * time.Millisecond)}
+		system := youngMachine{tr.machine(), now.Add(-300 * time.Millisecond)}
 		l := newLoop(Options{System: system, Settings: askedSettings{recordedSettings{tr}, &asked}}, nil)
 		l.tick(t.Context(), now)
 		if named, asks := len(l.tracked) > 0, asked.Equal(now); named != c.named || asks != c.asks {
