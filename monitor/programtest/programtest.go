@@ -39,3 +39,14 @@ func Copy(t testing.TB, program, name string) string {
 	}
 	return path
 }
+
+// Shell makes a shell of another name, and beside it what it runs when it starts in its
+// directory and its first argument is verb. It returns the path of the shell.
+func Shell(t testing.TB, name, verb, script string) string {
+	t.Helper()
+	path := Copy(t, "/bin/sh", name)
+	if err := os.WriteFile(filepath.Join(filepath.Dir(path), verb), []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

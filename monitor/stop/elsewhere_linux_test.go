@@ -17,25 +17,17 @@ import (
 
 // docker starts a program that is docker by its name and its arguments: a shell under
 // its name, which reads the script that is called like the subcommand.
-func (g *group) docker(dir string, options ...string) monitor.Identity {
+func (g *group) docker(options ...string) (id monitor.Identity, path string) {
 	g.t.Helper()
-	shell, err := os.ReadFile("/bin/sh")
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	for name, text := range map[string][]byte{"docker": shell, "run": []byte("echo ready\nwhile :; do sleep 1000 & wait; done\n")} {
-		if err := programtest.WriteFile(filepath.Join(dir, name), text, 0o700); err != nil {
-			g.t.Fatal(err)
-		}
-	}
+	path = programtest.Shell(g.t, "docker", "run", "echo ready\nwhile :; do sleep 1000 & wait; done\n")
 	id, out := g.start(&exec.Cmd{
-		Path: filepath.Join(dir, "docker"), Dir: dir, Env: os.Environ(),
+		Path: path, Dir: filepath.Dir(path), Env: os.Environ(),
 		Args: slices.Concat([]string{"docker", "run", "-i", "--rm"}, options, []string{"acme/notes", "serve"}),
 	})
 	if !out.Scan() {
 		g.t.Fatal("docker says nothing")
 	}
-	return id
+	return id, path
 }
 
 // A container is no process below the program that has started it: it is ended by its
@@ -66,12 +58,11 @@ func TestContainers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGroup(t)
-			dir := t.TempDir()
-			id := g.docker(dir, c.options...)
+			id, docker := g.docker(c.options...)
 			container := g.shell("echo ready; exec sleep 1000")
 			ran := ""
 			l := g.ladder(Options{Run: func(_ context.Context, command []string) error {
-				if ran = strings.Join(command[1:], " "); command[0] != filepath.Join(dir, "docker") || !lives(id) {
+				if ran = strings.Join(command[1:], " "); command[0] != docker || !lives(id) {
 					t.Errorf("%q, while docker runs: %v", command, lives(id))
 				}
 				if c.fails == nil {

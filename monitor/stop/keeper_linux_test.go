@@ -19,19 +19,10 @@ import (
 // the mode. The line says that it is ready.
 func (g *group) keeper(name, line string) monitor.Identity {
 	g.t.Helper()
-	dir := g.t.TempDir()
-	shell, err := os.ReadFile("/bin/sh")
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	script := "while [ \"$1\" != -- ]; do shift; done; shift\n\"$@\" &\nwait; wait\n"
-	for name, text := range map[string][]byte{name: shell, "keep": []byte(script)} {
-		if err := programtest.WriteFile(filepath.Join(dir, name), text, 0o700); err != nil {
-			g.t.Fatal(err)
-		}
-	}
+	path := programtest.Shell(g.t, name, "keep", "while [ \"$1\" != -- ]; do shift; done; shift\n\"$@\" &\nwait; wait\n")
+	dir := filepath.Dir(path)
 	id, out := g.start(&exec.Cmd{
-		Path: filepath.Join(dir, name), Dir: dir, Env: os.Environ(),
+		Path: path, Dir: dir, Env: os.Environ(),
 		Args: []string{name, "keep", "--lifetime", "session", "--dir", dir, "--alive", filepath.Join(dir, "alive.lock"), "--", "sh", "-c", line},
 	})
 	if !out.Scan() {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -117,14 +116,7 @@ func TestAskedFromABrowserOfTheServer(t *testing.T) {
 		asker int // in the order of the tree: the server, the browser, what is below it
 	}{{"the browser", 1}, {"below it", 2}} {
 		g := newGroup(t)
-		browser := filepath.Join(t.TempDir(), "chromium")
-		shell, err := os.ReadFile("/bin/sh")
-		if err == nil {
-			err = programtest.WriteFile(browser, shell, 0o700)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		browser := programtest.Copy(t, "/bin/sh", "chromium")
 		tree := g.shell(browser + ` -c 'sleep 600 & echo ready; wait' & wait`)
 		family, err := process.Tree(tree)
 		if err != nil || len(family) != 3 {

@@ -6,9 +6,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -54,15 +56,23 @@ func startScript(t *testing.T, path string, a answers) *fake {
 
 func startLine(t *testing.T, a answers, line []string) *fake {
 	t.Helper()
-	f := &fake{answers: filepath.Join(t.TempDir(), "answers.json")}
+	return startCommand(t, a, exec.Command(line[0], line[1:]...))
+}
+
+// startCommand starts what prints a port, and before it the pid of the server unless it
+// is that itself.
+func startCommand(t *testing.T, a answers, cmd *exec.Cmd) *fake {
+	t.Helper()
+	f := &fake{cmd: cmd, answers: filepath.Join(t.TempDir(), "answers.json")}
 	f.say(t, a)
-	f.cmd = exec.Command(line[0], line[1:]...)
-	f.cmd.Env = append(os.Environ(), "FAKE_ANSWERS="+f.answers)
-	var err error
-	if f.port, err = strconv.Atoi(f.start(t)); err != nil {
+	cmd.Env = append(os.Environ(), "FAKE_ANSWERS="+f.answers)
+	first := f.start(t)
+	if !strings.Contains(first, " ") {
+		first = strconv.Itoa(cmd.Process.Pid) + " " + first
+	}
+	if _, err := fmt.Sscan(first, &f.pid, &f.port); err != nil {
 		t.Fatal(err)
 	}
-	f.pid = f.cmd.Process.Pid
 	return f
 }
 
@@ -162,6 +172,35 @@ func await(t *testing.T, w *Watch, pid int, what string, limit time.Duration, wa
 			t.Fatalf("%s: not seen within %v, last %+v", what, limit, last)
 		}
 	}
+}
+
+// awaitAt waits for the instance whose dashboard has a port.
+func awaitAt(t *testing.T, w *Watch, port int, what string, want func(*monitor.Instance) bool) *monitor.Instance {
+	t.Helper()
+	var found monitor.Instance
+	waitFor(t, what, func() bool {
+		for _, in := range w.Snapshot().Instances {
+			if in.Port == port && want(&in) {
+				found = in
+				return true
+			}
+		}
+		return false
+	})
+	return &found
+}
+
+// tracking is the instance that a process of pid is part of, or that client
+// holds.
+func tracking(t *testing.T, l *loop, pid, client int) *tracked {
+	t.Helper()
+	found := l.find(func(tr *tracked) bool {
+		return slices.Contains(pidsOf(tr.tree), pid) || tr.in.Client != nil && tr.in.Client.PID == client
+	})
+	if found == nil {
+		t.Fatalf("pid %d is not tracked", pid)
+	}
+	return found
 }
 
 func waitFor(t *testing.T, what string, fine func() bool) {

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"testing"
-	"time"
 
 	"lamplighter/monitor"
 )
@@ -18,30 +17,10 @@ func TestForkedServers(t *testing.T) {
 			f := startFake(t, answers{}, "env", "FAKE_FORK="+serves)
 			await(t, w, f.pid, "it is there, without a dashboard", patience, func(in *monitor.Instance) bool { return in != nil })
 			f.say(t, answers{"project": "alpha", "open": true})
-			found := served(t, w, f.port)
+			found := awaitAt(t, w, f.port, "green", inState(monitor.StateProject, ""))
 			if is := found.Identity.PID == f.pid; is != (serves == "parent") {
 				t.Errorf("process %d is shown, and %d was started", found.Identity.PID, f.pid)
 			}
 		})
-	}
-}
-
-// served is the green instance whose dashboard is on port.
-func served(t *testing.T, w *Watch, port int) monitor.Instance {
-	t.Helper()
-	snapshots, cancel := w.Subscribe()
-	defer cancel()
-	deadline := time.After(patience)
-	for {
-		select {
-		case s := <-snapshots:
-			for _, in := range s.Instances {
-				if in.Port == port && in.State == monitor.StateProject {
-					return in
-				}
-			}
-		case <-deadline:
-			t.Fatalf("nothing green has port %d", port)
-		}
 	}
 }

@@ -1,11 +1,9 @@
 package watch
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,28 +20,12 @@ import (
 // app/connect and, with the watch, in app.
 func keeperOf(t *testing.T, a answers, more string, line ...string) *fake {
 	t.Helper()
-	dir := t.TempDir()
-	shell, err := os.ReadFile("/bin/sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	script := "while [ \"$1\" != -- ]; do shift; done; shift\n" + more + "\n\"$@\" &\nwait\n"
-	for name, text := range map[string][]byte{"lamplighter-connect": shell, "keep": []byte(script)} {
-		if err := programtest.WriteFile(filepath.Join(dir, name), text, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	f := &fake{answers: filepath.Join(dir, "answers.json")}
-	f.say(t, a)
-	f.cmd = &exec.Cmd{
-		Path: filepath.Join(dir, "lamplighter-connect"), Dir: dir, Env: append(os.Environ(), "FAKE_ANSWERS="+f.answers),
+	keeper := programtest.Shell(t, "lamplighter-connect", "keep", "while [ \"$1\" != -- ]; do shift; done; shift\n"+more+"\n\"$@\" &\nwait\n")
+	dir := filepath.Dir(keeper)
+	return startCommand(t, a, &exec.Cmd{
+		Path: keeper, Dir: dir,
 		Args: append([]string{"lamplighter-connect", "keep", "--lifetime", "session", "--dir", dir, "--alive", filepath.Join(dir, "alive.lock"), "--"}, line...),
-	}
-	if f.port, err = strconv.Atoi(f.start(t)); err != nil {
-		t.Fatal(err)
-	}
-	f.pid = f.cmd.Process.Pid
-	return f
+	})
 }
 
 // serenaLine is a fake Serena that prints its port.
@@ -54,22 +36,6 @@ func serenaLine(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	return []string{"python3", "-Su", script, "start-mcp-server", "--transport", "streamable-http", "--context", "ide"}
-}
-
-// awaitAt waits for the instance whose dashboard has a port.
-func awaitAt(t *testing.T, w *Watch, port int, what string, want func(*monitor.Instance) bool) *monitor.Instance {
-	t.Helper()
-	var found monitor.Instance
-	waitFor(t, what, func() bool {
-		for _, in := range w.Snapshot().Instances {
-			if in.Port == port && want(&in) {
-				found = in
-				return true
-			}
-		}
-		return false
-	})
-	return &found
 }
 
 // What is below a keeper of ours is managed from the first look on. That it
@@ -160,15 +126,7 @@ func TestBelowAKeeperThatWasLeft(t *testing.T) {
 // has started.
 func TestBelowAProgramThatIsNoKeeper(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	shell, err := os.ReadFile("/bin/sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "lamplighter-connect")
-	if err := programtest.WriteFile(path, shell, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	path := programtest.Copy(t, "/bin/sh", "lamplighter-connect")
 	f := startLine(t, answers{}, append([]string{path, "-c", `shift; "$@"; exit $?`, "keep", "--"}, serenaLine(t)...))
 	children, err := process.Children(f.pid)
 	if err != nil || len(children) != 1 {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -104,19 +103,6 @@ func TestServersWhoseClientEnds(t *testing.T) {
 			})
 		})
 	}
-}
-
-// tracking is the instance that a process of pid is part of, or that client
-// holds.
-func tracking(t *testing.T, l *loop, pid, client int) *tracked {
-	t.Helper()
-	for _, tr := range l.tracked {
-		if slices.ContainsFunc(tr.tree, func(id monitor.Identity) bool { return id.PID == pid }) || tr.in.Client != nil && tr.in.Client.PID == client {
-			return tr
-		}
-	}
-	t.Fatalf("pid %d is not tracked", pid)
-	return nil
 }
 
 // letterbox recognises the programs of script.

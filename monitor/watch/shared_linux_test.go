@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -61,27 +60,12 @@ func TestParkedKeepsItsPlace(t *testing.T) {
 // arguments, in its place as the real one does; beside is what it runs besides.
 func shimOf(t *testing.T, beside string, line ...string) (f *fake, server monitor.Identity) {
 	t.Helper()
-	dir := t.TempDir()
-	shell, err := os.ReadFile("/bin/sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	script := "while [ \"$1\" != -- ]; do shift; done; shift\n" + beside + "\n\"$@\"\nexit $?\n"
-	for name, text := range map[string][]byte{"lamplighter-connect": shell, "connect": []byte(script)} {
-		if err := programtest.WriteFile(filepath.Join(dir, name), text, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	f = &fake{answers: filepath.Join(dir, "answers.json")}
-	f.say(t, answers{"project": "alpha"})
-	f.cmd = &exec.Cmd{
-		Path: filepath.Join(dir, "lamplighter-connect"), Dir: dir, Env: append(os.Environ(), "FAKE_ANSWERS="+f.answers),
+	shim := programtest.Shell(t, "lamplighter-connect", "connect", "while [ \"$1\" != -- ]; do shift; done; shift\n"+beside+"\n\"$@\"\nexit $?\n")
+	dir := filepath.Dir(shim)
+	f = startCommand(t, answers{"project": "alpha"}, &exec.Cmd{
+		Path: shim, Dir: dir,
 		Args: append([]string{"lamplighter-connect", "connect", "--socket", filepath.Join(dir, "share.sock"), "--"}, line...),
-	}
-	if f.port, err = strconv.Atoi(f.start(t)); err != nil {
-		t.Fatal(err)
-	}
-	f.pid = f.cmd.Process.Pid
+	})
 	children, err := process.Children(f.pid)
 	if err != nil {
 		t.Fatal(err)

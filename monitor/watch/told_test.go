@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -159,21 +158,8 @@ func TestServerByRuleThatListens(t *testing.T) {
 // clientOf starts a server below a client that holds its pipes.
 func clientOf(t *testing.T, a answers, line ...string) (client *exec.Cmd, server *fake) {
 	t.Helper()
-	f := &fake{answers: filepath.Join(t.TempDir(), "answers.json")}
-	f.say(t, a)
-	client = exec.Command(line[0], line[1:]...)
-	client.Env = append(os.Environ(), "FAKE_ANSWERS="+f.answers)
-	f.cmd = client
-	first := f.start(t)
-	pid, port, _ := strings.Cut(first, " ")
-	var err error
-	if f.pid, err = strconv.Atoi(pid); err != nil {
-		t.Fatal(err)
-	}
-	if f.port, err = strconv.Atoi(port); err != nil {
-		t.Fatal(err)
-	}
-	return client, f
+	server = startLine(t, a, line)
+	return server.cmd, server
 }
 
 func TestClientsWhoLeave(t *testing.T) {
@@ -218,13 +204,10 @@ func TestClientsWhoLeave(t *testing.T) {
 		l.tick(ctx, time.Now())
 		cancel()
 		l.probes.Wait()
-		for _, tr := range l.tracked {
-			if tr.in.Identity.PID == f.pid {
-				l.clientEnded(tr.in.Client.Identity, time.Now()) // as if: the pipes tell the truth
-				if !tr.linked() || tr.in.Evidence.Orphaned || tr.in.Evidence.Suspected {
-					t.Errorf("its client, pid %d, lives: %+v", client.Process.Pid, tr.in.Evidence)
-				}
-			}
+		tr := tracking(t, l, f.pid, client.Process.Pid)
+		l.clientEnded(tr.in.Client.Identity, time.Now()) // as if: the pipes tell the truth
+		if !tr.linked() || tr.in.Evidence.Orphaned || tr.in.Evidence.Suspected {
+			t.Errorf("its client, pid %d, lives: %+v", client.Process.Pid, tr.in.Evidence)
 		}
 	})
 }

@@ -131,25 +131,16 @@ func TestUnreapedWrapper(t *testing.T) {
 	defer cancel()
 	now := time.Now()
 	l.tick(ctx, now)
-	var server *tracked
-	for _, tr := range l.tracked {
-		if tr.root.PID == f.pid {
-			server = tr
-		}
-	}
+	server := l.find(func(tr *tracked) bool { return tr.root.PID == f.pid })
 	if server == nil || server.in.Processes != 2 {
 		t.Fatalf("not found below its wrapper: %+v", server)
 	}
 	t.Cleanup(func() { syscall.Kill(server.in.Identity.PID, syscall.SIGKILL) })
 	f.signal(t, syscall.SIGKILL)
-	for deadline := time.Now().Add(patience); ; {
-		if st, err := process.ReadStat(f.pid); err != nil || st.State == process.Unreaped {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the wrapper does not end")
-		}
-	}
+	waitFor(t, "the wrapper has ended", func() bool {
+		st, err := process.ReadStat(f.pid)
+		return err != nil || st.State == process.Unreaped
+	})
 	l.sampleTree(server, now.Add(time.Minute))
 	if server.root != server.in.Identity || server.in.Processes != 1 || server.in.RSSBytes < 1<<20 || !server.hasMember(server.in.Identity.PID) {
 		t.Errorf("%+v, root %v, members %v", server.in, server.root, server.members)
@@ -184,22 +175,7 @@ func TestWrapperIsPartOfTheInstance(t *testing.T) {
 	w := watching(t)
 	f := startFake(t, answers{"project": "alpha"}, "timeout", "--foreground", "600")
 	wrapper := f.pid
-	var in *monitor.Instance
-	snapshots, cancel := w.Subscribe()
-	defer cancel()
-	deadline := time.After(patience)
-	for in == nil {
-		select {
-		case s := <-snapshots:
-			for i := range s.Instances {
-				if s.Instances[i].Port == f.port {
-					in = &s.Instances[i]
-				}
-			}
-		case <-deadline:
-			t.Fatal("not found")
-		}
-	}
+	in := awaitAt(t, w, f.port, "found", func(*monitor.Instance) bool { return true })
 	if found := withPID(w.Snapshot(), wrapper); len(found) > 0 {
 		t.Errorf("the wrapper is no instance: %+v", found[0])
 	}
