@@ -37,55 +37,6 @@ func leftAlone(t *testing.T, l *Ladder, rec *recorder, in monitor.Instance, o Or
 	}
 }
 
-func TestAutomaticIsRefusedMore(t *testing.T) {
-	for _, c := range []struct {
-		name, mood string
-		change     func(*monitor.Instance, *Ladder)
-		kind       error
-	}{
-		{"busy", "busy", nil, ErrBusy},
-		{"busy, orphaned", "busy", func(in *monitor.Instance, _ *Ladder) { orphan(in) }, ErrBusy},
-		{"does not answer", "mute", nil, ErrUnknown},
-		{"does not answer, red", "mute", func(in *monitor.Instance, _ *Ladder) { in.State = monitor.StateZombie }, ErrUnknown},
-		{"has no queue", "old", nil, ErrUnknown},
-		{"has no dashboard", "well", func(in *monitor.Instance, _ *Ladder) { in.Port = 0 }, ErrUnknown},
-		{"another kind", "well", func(in *monitor.Instance, _ *Ladder) { in.Kind = "test-server" }, ErrUnknown},
-		{"orphaned, though its client was not seen to end", "mute", func(in *monitor.Instance, _ *Ladder) { orphan(in); in.Evidence.ClientGone = false }, ErrUnknown},
-		{"suspected", "mute", func(in *monitor.Instance, _ *Ladder) {
-			in.Evidence = monitor.Evidence{Suspected: true, ClientGone: true}
-		}, ErrUnknown},
-		{"pinned", "well", func(in *monitor.Instance, _ *Ladder) { in.Pinned = true }, ErrPinned},
-		{"a service", "well", func(in *monitor.Instance, l *Ladder) {
-			orphan(in)
-			serviced(l, "serena.service", nil)
-		}, ErrService},
-		{"perhaps a service", "well", func(in *monitor.Instance, l *Ladder) {
-			orphan(in)
-			serviced(l, "", errors.New("no bus"))
-		}, ErrUnknown},
-		{"in a container", "well", func(_ *monitor.Instance, l *Ladder) {
-			alter(l).service = func(context.Context) (string, bool, error) { return "", true, nil }
-		}, ErrContained},
-		{"another user's", "well", func(in *monitor.Instance, l *Ladder) {
-			orphan(in)
-			alter(l).sameUser = func(int) (bool, error) { return false, nil }
-		}, ErrOtherUser},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			g := newGroup(t)
-			in, _ := g.server(c.mood)
-			rec := &recorder{}
-			l := g.ladder(Options{Limits: quick(), Record: rec.record})
-			if c.change != nil {
-				c.change(&in, l)
-			}
-			for _, force := range []bool{false, true} {
-				leftAlone(t, l, rec, in, Order{Force: force}, c.kind)
-			}
-		})
-	}
-}
-
 // TestAutomaticEndsOrphans: one that cannot say what it does, because it hangs, is
 // suspended or has no dashboard, needs no user when nobody waits for it any more.
 func TestAutomaticEndsOrphans(t *testing.T) {
@@ -319,13 +270,4 @@ func stepped(t *testing.T, at time.Time, d time.Duration) time.Time {
 		t.Fatal("a Time is not laid out as it was; this test has to learn it again")
 	}
 	return to
-}
-
-// TestAutomaticInUse: over HTTP, whoever is connected uses it.
-func TestAutomaticInUse(t *testing.T) {
-	g := newGroup(t)
-	in, mcp := g.server("well")
-	g.helper("connect " + strconv.Itoa(mcp))
-	rec := &recorder{}
-	leftAlone(t, g.ladder(Options{Limits: quick(), Record: rec.record}), rec, in, Order{Force: true}, ErrInUse)
 }

@@ -39,40 +39,68 @@ func TestAskedToEnd(t *testing.T) {
 	}
 }
 
-// TestRefusals are those that force overcomes.
+// TestRefusals are those of a policy, which force does not help, and those of a user,
+// which it overcomes.
 func TestRefusals(t *testing.T) {
+	red := func(in *monitor.Instance, _ *Ladder) { in.State = monitor.StateZombie }
 	for _, c := range []struct {
-		name, mood string
-		change     func(*monitor.Instance, *Ladder)
-		kind       error
-		says       string
+		name, mood   string
+		change       func(*monitor.Instance, *Ladder)
+		policy, user error  // nil: a user may
+		says         string // what he is told
 	}{
-		{"busy", "busy", nil, ErrBusy, "is at work on find_symbol"},
-		{"busy, though red", "busy", func(in *monitor.Instance, _ *Ladder) { in.State = monitor.StateZombie }, ErrBusy, "at work"},
-		{"does not answer", "mute", nil, ErrUnknown, "does not say whether it is at work"},
+		{"busy", "busy", nil, ErrBusy, ErrBusy, "is at work on find_symbol"},
+		{"busy, though red", "busy", red, ErrBusy, ErrBusy, "at work"},
+		{"busy, orphaned", "busy", func(in *monitor.Instance, _ *Ladder) { orphan(in) }, ErrBusy, ErrBusy, "at work"},
+		{"does not answer", "mute", nil, ErrUnknown, ErrUnknown, "does not say whether it is at work"},
 		{"does not answer, and its language server is dead", "mute", func(in *monitor.Instance, _ *Ladder) {
 			in.State, in.Cause = monitor.StateZombie, monitor.CauseLanguageServer
-		}, ErrUnknown, "does not say whether it is at work"},
-		{"pinned", "well", func(in *monitor.Instance, _ *Ladder) { in.Pinned = true }, ErrPinned, "is pinned"},
+		}, ErrUnknown, ErrUnknown, "does not say whether it is at work"},
+		{"does not answer, red", "mute", red, ErrUnknown, nil, ""}, // that is what the order is for
+		{"suspected", "mute", func(in *monitor.Instance, _ *Ladder) {
+			in.Evidence = monitor.Evidence{Suspected: true, ClientGone: true}
+		}, ErrUnknown, ErrUnknown, "does not say whether it is at work"},
+		{"orphaned, though its client was not seen to end", "mute", func(in *monitor.Instance, _ *Ladder) {
+			orphan(in)
+			in.Evidence.ClientGone = false
+		}, ErrUnknown, nil, ""},
+		{"has no queue", "old", nil, ErrUnknown, nil, ""},
+		{"has no dashboard", "well", func(in *monitor.Instance, _ *Ladder) { in.Port = 0 }, ErrUnknown, nil, ""},
+		{"another kind", "well", func(in *monitor.Instance, _ *Ladder) { in.Kind = "test-server" }, ErrUnknown, nil, ""},
+		{"pinned", "well", func(in *monitor.Instance, _ *Ladder) { in.Pinned = true }, ErrPinned, ErrPinned, "is pinned"},
 		{"perhaps pinned", "well", func(_ *monitor.Instance, l *Ladder) {
-			l.o.Pinned = func(monitor.Identity) (bool, error) {
-				l.o.Pinned = func(monitor.Identity) (bool, error) { panic("the disk may hang, and force does not need it") }
-				return false, errors.New("no file")
-			}
-		}, ErrUnknown, "may be pinned"},
-		{"a service", "well", func(_ *monitor.Instance, l *Ladder) { serviced(l, "serena.service", nil) }, ErrService, "serena.service"},
-		{"perhaps a service", "well", func(_ *monitor.Instance, l *Ladder) { serviced(l, "", errors.New("no bus")) }, ErrUnknown, "no bus"},
+			l.o.Pinned = func(monitor.Identity) (bool, error) { return false, errors.New("no file") }
+		}, ErrUnknown, ErrUnknown, "may be pinned"},
+		{"a service", "well", func(in *monitor.Instance, l *Ladder) {
+			orphan(in)
+			serviced(l, "serena.service", nil)
+		}, ErrService, ErrService, "serena.service"},
+		{"perhaps a service", "well", func(in *monitor.Instance, l *Ladder) {
+			orphan(in)
+			serviced(l, "", errors.New("no bus"))
+		}, ErrUnknown, ErrUnknown, "no bus"},
+		{"in a container", "well", func(_ *monitor.Instance, l *Ladder) {
+			alter(l).service = func(context.Context) (string, bool, error) { return "", true, nil }
+		}, ErrContained, ErrContained, "in a container"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := newGroup(t)
 			in, _ := g.server(c.mood)
-			l := g.ladder(Options{Limits: quick()})
+			rec := &recorder{}
+			l := g.ladder(Options{Limits: quick(), Record: rec.record})
 			if c.change != nil {
 				c.change(&in, l)
 			}
+			for _, force := range []bool{false, true} {
+				leftAlone(t, l, rec, in, Order{Force: force}, c.policy)
+			}
+			if c.user == nil {
+				stopped(t, l, in, Order{})
+				return
+			}
 			r, err := l.Stop(t.Context(), in, Order{})
 			var refusal *Refusal
-			if !errors.As(err, &refusal) || !errors.Is(err, c.kind) || !refusal.Forceable() || r.Outcome != Refused {
+			if !errors.As(err, &refusal) || !errors.Is(err, c.user) || !refusal.Forceable() || r.Outcome != Refused {
 				t.Fatalf("%+v, %v", r, err)
 			}
 			if !strings.HasPrefix(err.Error(), "Not ended: "+in.Label()+" ") || !strings.Contains(err.Error(), c.says) {
@@ -80,6 +108,9 @@ func TestRefusals(t *testing.T) {
 			}
 			if !lives(in.Identity) {
 				t.Error("it was ended")
+			}
+			if l.o.Pinned != nil {
+				l.o.Pinned = func(monitor.Identity) (bool, error) { panic("the disk may hang, and force does not need it") }
 			}
 			stopped(t, l, in, Order{Force: true})
 		})
@@ -114,17 +145,13 @@ func TestFactsTakeTheirTime(t *testing.T) {
 	}
 }
 
-// TestHungServersNeedNoForce: that is what the order is for.
-func TestHungServersNeedNoForce(t *testing.T) {
+// TestSuspendedServersNeedNoForce, nor are they asked.
+func TestSuspendedServersNeedNoForce(t *testing.T) {
 	g := newGroup(t)
-	hung, _ := g.server("mute")
-	hung.State, hung.Cause = monitor.StateZombie, monitor.CauseUnreachable
 	suspended, _ := g.server("well")
 	signalTo(t, suspended.Identity.PID, syscall.SIGSTOP)
 	waitForState(t, suspended.Identity.PID, process.Stopped)
-	l := g.ladder(Options{Limits: quick()})
-	stopped(t, l, hung, Order{})
-	if r := stopped(t, l, suspended, Order{}); strings.Contains(kinds(r.Steps), "asked") {
+	if r := stopped(t, g.ladder(Options{Limits: quick()}), suspended, Order{}); strings.Contains(kinds(r.Steps), "asked") {
 		t.Errorf("a suspended server was asked: %s", kinds(r.Steps))
 	}
 }
@@ -132,7 +159,8 @@ func TestHungServersNeedNoForce(t *testing.T) {
 func TestInUseByAnotherProgram(t *testing.T) {
 	g := newGroup(t)
 	in, mcp := g.server("well")
-	l := g.ladder(Options{Limits: quick()})
+	rec := &recorder{}
+	l := g.ladder(Options{Limits: quick(), Record: rec.record})
 
 	// Ourselves, and whoever looks at the dashboard, is no use.
 	for _, port := range []int{mcp, in.Port} {
@@ -148,6 +176,7 @@ func TestInUseByAnotherProgram(t *testing.T) {
 	}
 
 	client, _ := g.helper("connect " + strconv.Itoa(mcp))
+	leftAlone(t, l, rec, in, Order{Force: true}, ErrInUse)
 	_, err := l.Stop(t.Context(), in, Order{})
 	if !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), fmt.Sprintf("(%d)", client.PID)) {
 		t.Errorf("%v", err)
@@ -205,26 +234,6 @@ func TestAnotherAddressIsNotAsked(t *testing.T) {
 	}
 	l.o.Dashboards = idle{l.o.Dashboards}
 	if r := stopped(t, l, in, Order{}); kinds(r.Steps) != "stop_ordered asked terminated ended" {
-		t.Errorf("%s", kinds(r.Steps))
-	}
-	if n := asked.Load(); n > 0 {
-		t.Errorf("the other server was asked %d times", n)
-	}
-}
-
-// TestAForeignPortIsNotAsked: the port that the instance had is another's.
-func TestAForeignPortIsNotAsked(t *testing.T) {
-	var asked atomic.Int32
-	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked.Add(1) }))
-	defer other.Close()
-	g := newGroup(t)
-	in, _ := g.server("well")
-	in.Port = other.Listener.Addr().(*net.TCPAddr).Port
-	l := g.ladder(Options{Limits: willing()})
-	if _, err := l.Stop(t.Context(), in, Order{}); !errors.Is(err, ErrUnknown) {
-		t.Errorf("%v", err)
-	}
-	if r := stopped(t, l, in, Order{Force: true}); kinds(r.Steps) != "stop_ordered terminated ended" {
 		t.Errorf("%s", kinds(r.Steps))
 	}
 	if n := asked.Load(); n > 0 {

@@ -1,15 +1,12 @@
 package stop
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -246,65 +243,6 @@ func TestGoneInstances(t *testing.T) {
 	}
 }
 
-// TestReusedPid lets the pid of an instance be reused between list and stop.
-func TestReusedPid(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	flags := []string{"--pid", "--fork", "--kill-child", "--mount-proc", "--", self}
-	if os.Geteuid() != 0 {
-		flags = append([]string{"--user", "--map-root-user"}, flags...)
-	}
-	cmd := exec.Command("unshare", flags...)
-	cmd.Env = append(os.Environ(), helperMode+"=reuse")
-	if out, err := cmd.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "as it should be" {
-		t.Fatalf("%v\n%s", err, out)
-	}
-}
-
-func helperReuse() {
-	fail := func(what string, args ...any) {
-		fmt.Printf(what+"\n", args...)
-		os.Exit(1)
-	}
-	begin := func() (*exec.Cmd, process.Stat) {
-		cmd := exec.Command("sleep", "600")
-		if err := cmd.Start(); err != nil {
-			fail("%v", err)
-		}
-		s, err := process.ReadStat(cmd.Process.Pid)
-		if err != nil {
-			fail("%v", err)
-		}
-		return cmd, s
-	}
-	end := func(cmd *exec.Cmd) {
-		cmd.Process.Kill()
-		cmd.Wait()
-	}
-	first, listed := begin()
-	end(first)
-	var now process.Stat
-	for now.PID != listed.PID || now.Start == listed.Start {
-		if err := os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(listed.PID-1)), 0); err != nil {
-			fail("choosing the next pid: %v", err)
-		}
-		var cmd *exec.Cmd
-		if cmd, now = begin(); now.PID != listed.PID || now.Start == listed.Start {
-			end(cmd)
-		}
-	}
-	r, err := New(Options{}).Stop(context.Background(), generic(listed.Identity), Order{Force: true})
-	if !errors.Is(err, process.ErrGone) || r.Outcome != Gone {
-		fail("%+v, %v", r, err)
-	}
-	if !lives(now.Identity) {
-		fail("the new owner of the pid was ended")
-	}
-	fmt.Println("as it should be")
-}
-
 func TestDryRun(t *testing.T) {
 	g := newGroup(t)
 	in, _ := g.server("well")
@@ -325,24 +263,5 @@ func TestDryRun(t *testing.T) {
 	}
 	if !lives(in.Identity) || rec.kinds() != "" {
 		t.Errorf("something was done: %s", rec.kinds())
-	}
-}
-
-func TestTwoWhoWantTheSame(t *testing.T) {
-	g := newGroup(t)
-	id := g.shell(`trap "" TERM; echo ready; while :; do sleep 600; done`)
-	rec := &recorder{}
-	l := New(Options{Limits: quick(), Record: rec.record})
-	var wait sync.WaitGroup
-	for range 4 {
-		wait.Go(func() {
-			if r, err := l.Stop(t.Context(), generic(id), Order{}); (err != nil || r.Outcome != Ended) && r.Outcome != Gone {
-				t.Errorf("%+v, %v", r, err)
-			}
-		})
-	}
-	wait.Wait()
-	if got := strings.Count(rec.kinds(), "stop_ordered"); got != 1 {
-		t.Errorf("recorded %s", rec.kinds())
 	}
 }

@@ -42,8 +42,6 @@ func TestMain(m *testing.M) {
 		helperConnect(args)
 	case "supervise":
 		helperSupervise(args)
-	case "reuse":
-		helperReuse()
 	default:
 		fmt.Fprintln(os.Stderr, "unknown helper")
 		os.Exit(2)
