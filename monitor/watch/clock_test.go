@@ -7,28 +7,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestJumped(t *testing.T) {
-	for name, test := range map[string]struct {
-		mono, wall, wait time.Duration
-		want             bool
-	}{
-		"nothing":           {0, 0, 0, false},
-		"as waited for":     {time.Minute, time.Minute, time.Minute, false},
-		"sooner":            {time.Second, time.Second, time.Minute, false},
-		"a busy machine":    {80 * time.Second, 80 * time.Second, time.Minute, false},
-		"drift":             {time.Hour, time.Hour + 20*time.Second, time.Hour, false},
-		"a sleep":           {time.Second, 8 * time.Hour, time.Minute, true},
-		"a sleep, counted":  {8 * time.Hour, 8 * time.Hour, time.Minute, true},
-		"a day ahead":       {time.Second, 24 * time.Hour, time.Minute, true},
-		"a day back":        {time.Second, -24 * time.Hour, time.Minute, true},
-		"half a minute off": {time.Minute, 91 * time.Second, time.Minute, true},
-	} {
-		if got := jumped(test.wall, test.mono, test.wait); got != test.want {
-			t.Errorf("%s: %v", name, got)
-		}
-	}
-}
-
 // Whatever the clocks show: a step or a sleep of more than the tolerance is
 // noticed, and a machine that runs as it should is never taken for one.
 func TestJumpedProperties(t *testing.T) {

@@ -65,11 +65,7 @@ func TestFreshUse(t *testing.T) {
 	}{
 		{"at work", answers{"project": "alpha", "calls": 3, "queue": []answers{task("Task-3:FindSymbolTool")}}, false},
 		{"used", answers{"project": "alpha", "calls": 4, "last": answers{"name": "Task-4:FindSymbolTool", "finished_successfully": true}}, true},
-		{"used, as the count alone tells", answers{"project": "alpha", "calls": 4, "last": before["last"]}, true},
-		{"its count was cleared", answers{"project": "alpha", "calls": 0, "last": before["last"]}, true},
 		{"does not say whether it is at work", answers{"project": "alpha", "broken": []string{"/queued_task_executions"}}, false},
-		{"does not say what it did", answers{"project": "alpha", "broken": []string{"/last_execution"}}, false},
-		{"does not count", answers{"project": "alpha", "broken": []string{"/get_tool_stats"}}, false},
 	} {
 		f.say(t, before)
 		freshly(t, w, in.Identity)
@@ -213,36 +209,6 @@ func TestFreshWithoutServe(t *testing.T) {
 	if _, err := New(Options{}).Fresh(ctx, monitor.Identity{PID: 1, Start: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-}
-
-// A server that is used in between begins to be idle anew; nothing else does.
-func TestIdleSinceOfAServer(t *testing.T) {
-	t.Parallel()
-	w := watching(t)
-	f := startFake(t, answers{"project": "alpha"})
-	// It is asked for the whole answer again, and has done nothing. One part of it
-	// that comes too late, on a slow machine, would begin its time anew.
-	var first time.Time
-	name := "alpha"
-	waitFor(t, "it stays idle although it is asked", func() bool {
-		name = map[string]string{"alpha": "beta", "beta": "alpha"}[name]
-		first = await(t, w, f.pid, "idle", patience, isIdle).Evidence.IdleSince
-		w.Hint(Hint{PID: f.pid})
-		f.say(t, answers{"project": name})
-		in := await(t, w, f.pid, "asked again", patience, func(in *monitor.Instance) bool { return in != nil && in.ProjectName == name })
-		return in.Evidence.IdleSince == first
-	})
-	f.say(t, answers{"project": "beta", "burn": true, "queue": []answers{task("Task-2:FindSymbolTool")}})
-	await(t, w, f.pid, "at work", patience, func(in *monitor.Instance) bool { return in.Evidence.IdleSince.IsZero() })
-	f.say(t, answers{"project": "beta", "calls": 1, "last": answers{"name": "Task-2:FindSymbolTool", "finished_successfully": true}})
-	if got := await(t, w, f.pid, "idle again", patience, isIdle).Evidence.IdleSince; !got.After(first) {
-		t.Errorf("idle since %v, before it was used", got)
-	}
-	// Cut off, it goes on for some time.
-	f.say(t, answers{"project": "beta", "calls": 1, "burn": true, "last": task("Task-3:FindSymbolTool")})
-	await(t, w, f.pid, "cut off", patience, func(in *monitor.Instance) bool {
-		return in.Evidence.IdleSince.IsZero() && in.Busy != nil && !*in.Busy
-	})
 }
 
 // What the policies mean is part of what is published, in the same snapshot as what

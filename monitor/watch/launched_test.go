@@ -226,24 +226,6 @@ func TestLaunchedThatHasEnded(t *testing.T) {
 	}
 }
 
-// A Serve that begins again knows what was launched before.
-func TestLaunchedOutlivesServe(t *testing.T) {
-	t.Parallel()
-	f := listens(t)
-	e := &told{}
-	w := New(Options{Rules: noRules{}, Record: e.record})
-	w.Launched(template(t, f))
-	for range 2 {
-		t.Run("", func(t *testing.T) {
-			serve(t, w)
-			await(t, w, f.pid, "managed", patience, func(in *monitor.Instance) bool { return in != nil && in.Managed })
-		})
-	}
-	if got := e.of(f.pid); !slices.Equal(got, []string{"found asked for by curl"}) {
-		t.Errorf("events %q", got)
-	}
-}
-
 // A panic ends a Serve, and the next one begins with what others have said.
 func TestServeAfterAPanic(t *testing.T) {
 	t.Parallel()

@@ -138,23 +138,6 @@ func TestServersByRules(t *testing.T) {
 	await(t, w, cmd.Process.Pid, "known again", patience, inState(monitor.StateLive, ""))
 }
 
-// A server that listens is called by its port.
-func TestServerByRuleThatListens(t *testing.T) {
-	t.Parallel()
-	script := filepath.Join(t.TempDir(), "letterbox.py")
-	text := "import socket, threading\ns = socket.create_server(('127.0.0.1', 0))\nprint(s.getsockname()[1], flush=True)\nthreading.Event().wait()\n"
-	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w := New(Options{Rules: named("letterbox")})
-	serve(t, w)
-	f := startScript(t, script, answers{})
-	in := await(t, w, f.pid, "its port", patience, func(in *monitor.Instance) bool { return in != nil && in.Port == f.port })
-	if in.Label() != strconv.Itoa(f.pid)+" - letterbox" || in.DashboardURL != "" || in.State != monitor.StateLive {
-		t.Errorf("%+v", in)
-	}
-}
-
 // clientOf starts a server below a client that holds its pipes.
 func clientOf(t *testing.T, a answers, line ...string) (client *exec.Cmd, server *fake) {
 	t.Helper()

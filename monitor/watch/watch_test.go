@@ -5,7 +5,6 @@ package watch
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -181,36 +180,6 @@ func TestWrapperIsPartOfTheInstance(t *testing.T) {
 	}
 	if in.Processes != 2 || in.Client == nil || in.Client.PID != os.Getpid() {
 		t.Errorf("the wrapper belongs to the tree, its parent is the client: %+v, %+v", in, in.Client)
-	}
-}
-
-func TestStrangersAreNoInstances(t *testing.T) {
-	t.Parallel()
-	var pids []int
-	for _, line := range [][]string{
-		{"python3", "-c", "import time; time.sleep(60)", "serena", "start-mcp-server"},
-		{"tail", "-f", "/dev/null", "serena", "start-mcp-server"},
-		{"bash", "-c", "read x # serena start-mcp-server"},
-	} {
-		cmd := exec.Command(line[0], line[1:]...)
-		if _, err := cmd.StdinPipe(); err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-		pids = append(pids, cmd.Process.Pid)
-	}
-	f := startFake(t, answers{}) // started later: when it is there, the others were looked at
-	w := watching(t)
-	await(t, w, f.pid, "yellow", patience, inState(monitor.StateNoProject, ""))
-	for _, in := range w.Snapshot().Instances {
-		for _, pid := range pids {
-			if in.Identity.PID == pid {
-				t.Errorf("a stranger: %+v", in)
-			}
-		}
 	}
 }
 
