@@ -186,7 +186,7 @@ func (b *background) addSources(parts api.Parts) {
 	limits := b.Limits.API
 	limits.Retry = cmp.Or(limits.Retry, time.Minute) // servers that find nobody there are found by looking
 	registrations := api.NewWeb(api.WebOptions{
-		Handler: api.TrayHandler(parts, func(pid, port int) { b.model.Hint(watch.Hint{PID: pid, Port: port}) }, b.opener.viewer),
+		Handler: api.TrayHandler(parts, b.model.Hint, b.opener.viewer),
 		Log:     b.log, Limits: limits,
 		Warn:   func(...string) {}, // the log says it, and nothing is lost
 		Serves: "the port for Serena servers", Root: "/",
@@ -201,7 +201,7 @@ func (b *background) addSources(parts api.Parts) {
 	b.add("registry", registry.NewMirror(registry.Options{
 		Dir:       b.places.SerenaHome,
 		Subscribe: b.model.Subscribe,
-		Found:     func(pid, port int) { b.model.Hint(watch.Hint{PID: pid, Port: port}) },
+		Found:     b.model.Hint,
 		Event:     b.model.Record,
 		Warn:      func(sentences []string) { b.notices.set(aboutRegistry, sentences...) },
 		Log:       b.log,

@@ -153,27 +153,27 @@ func TestHintsThatAreNotBelieved(t *testing.T) {
 	}
 	f := startLine(t, answers{}, []string{"python3", "-Su", mute, "start-mcp-server"})
 	l := newLoop(Options{Rules: noRules{}}, nil)
-	l.follow(t.Context(), Hint{PID: f.pid, Port: other.port}, time.Now())
+	l.follow(t.Context(), f.pid, other.port, time.Now())
 	if l.memberOf(identityOf(t, f.pid)) != nil {
 		t.Error("a lie about its port makes it known")
 	}
-	l.follow(t.Context(), Hint{PID: f.pid}, time.Now())
+	l.follow(t.Context(), f.pid, 0, time.Now())
 	server := l.memberOf(identityOf(t, f.pid))
 	if server == nil {
 		t.Fatal("the truth does not")
 	}
-	l.follow(t.Context(), Hint{PID: f.pid, Port: other.port}, time.Now())
+	l.follow(t.Context(), f.pid, other.port, time.Now())
 	if len(server.candidates) > 0 {
 		t.Errorf("another's port is asked: %+v", server.candidates)
 	}
 	if os.Getuid() == 0 {
 		stranger := serenaOf(t, 4242)
-		l.follow(t.Context(), Hint{PID: stranger}, time.Now())
+		l.follow(t.Context(), stranger, 0, time.Now())
 		if l.memberOf(identityOf(t, stranger)) != nil {
 			t.Error("another user's server is taken in")
 		}
 		mine := serenaOf(t, 0)
-		l.follow(t.Context(), Hint{PID: mine}, time.Now())
+		l.follow(t.Context(), mine, 0, time.Now())
 		if l.memberOf(identityOf(t, mine)) == nil {
 			t.Error("and our own is not")
 		}

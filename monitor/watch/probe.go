@@ -106,8 +106,7 @@ var errNotItsOwn = errors.New("the port of its dashboard is no longer its own")
 func (q question) put(ctx context.Context, c Dashboards) result {
 	r := result{id: q.id, port: q.port, first: q.first}
 	if q.port == 0 {
-		r.port, r.owner, r.notDashboard, r.err = firstDashboard(ctx, c, q.candidates)
-		if r.port == 0 {
+		if r.findDashboard(ctx, c, q.candidates); r.port == 0 {
 			return r
 		}
 	}
@@ -170,18 +169,18 @@ func spoke(err error) bool {
 	return errors.Is(err, serena.ErrNoRoute) || errors.Is(err, serena.ErrNotDashboard) || errors.Is(err, serena.ErrFault)
 }
 
-// firstDashboard finds the port that answers as a dashboard.
-func firstDashboard(ctx context.Context, c Dashboards, candidates []candidate) (port, owner int, others []int, err error) {
+// findDashboard finds the port that answers as a dashboard.
+func (r *result) findDashboard(ctx context.Context, c Dashboards, candidates []candidate) {
 	for _, p := range candidates {
-		err = heartbeat(ctx, c, serena.ProbeTimeout, p.port)
+		r.err = heartbeat(ctx, c, serena.ProbeTimeout, p.port)
 		switch {
-		case err == nil:
-			return p.port, p.pid, others, nil
-		case errors.Is(err, serena.ErrNotDashboard), errors.Is(err, serena.ErrNoRoute):
-			others = append(others, p.port)
+		case r.err == nil:
+			r.port, r.owner = p.port, p.pid
+			return
+		case errors.Is(r.err, serena.ErrNotDashboard), errors.Is(r.err, serena.ErrNoRoute):
+			r.notDashboard = append(r.notDashboard, p.port)
 		}
 	}
-	return 0, 0, others, err
 }
 
 func heartbeat(ctx context.Context, c Dashboards, limit time.Duration, port int) error {

@@ -14,58 +14,53 @@ import (
 	"lamplighter/monitor/serena"
 )
 
-// Hint is somebody's word that a process is a server: Serena's tray protocol,
-// the registry, or what started it. It is checked before anything is shown.
-type Hint struct {
-	PID  int
-	Port int // of the dashboard, 0 when not known
-}
-
 // maxHints bounds what waits for the loop when a hint comes; one that finds no room is
 // found by the next scan all the same.
 const maxHints = 256
 
 // Hint makes the watch look at a process now instead of at its next round, and
-// ask its dashboard. It returns at once and is safe for concurrent use.
-func (w *Watch) Hint(h Hint) {
+// ask its dashboard, whose port is 0 when it is not known. It is somebody's word that the
+// process is a server, Serena's tray protocol or the registry, and checked before anything
+// is shown. It returns at once and is safe for concurrent use.
+func (w *Watch) Hint(pid, port int) {
 	w.mu.Lock()
 	full := len(w.inbox) >= maxHints
 	w.mu.Unlock()
-	if h.PID > 0 && !full {
-		w.tell(func(ctx context.Context, l *loop, now time.Time) { l.follow(ctx, h, now) })
+	if pid > 0 && !full {
+		w.tell(func(ctx context.Context, l *loop, now time.Time) { l.follow(ctx, pid, port, now) })
 	}
 }
 
 // follow looks at the process that a hint names. One that no rule knows, such as a program
 // that runs Serena as a library, is shown once its own port answers as a Serena
 // dashboard, and nobody may end it: see Instance.Recognised.
-func (l *loop) follow(ctx context.Context, h Hint, now time.Time) {
-	info, err := l.o.System.Read(h.PID)
-	if err != nil || h.Port != 0 && process.ListensOn(l.o.System, h.Port, h.PID) != nil {
+func (l *loop) follow(ctx context.Context, pid, port int, now time.Time) {
+	info, err := l.o.System.Read(pid)
+	if err != nil || port != 0 && process.ListensOn(l.o.System, port, pid) != nil {
 		return
 	}
 	t := l.memberOf(info.Identity)
 	if t == nil {
-		if mine, err := l.o.System.SameUser(h.PID); err != nil || !mine {
+		if mine, err := l.o.System.SameUser(pid); err != nil || !mine {
 			return
 		}
 		l.discover([]process.Info{info}, now)
 		t = l.memberOf(info.Identity)
 	}
-	if t == nil && h.Port != 0 {
+	if t == nil && port != 0 {
 		t = newTracked(info, monitor.KindSerena, serena.Command{}, now)
 		t.in.Recognised = false
 		t = l.begin(t, info, now)
 	}
-	if t != nil && t.isAlone() && h.Port != 0 {
+	if t != nil && t.isAlone() && port != 0 {
 		t.in.Kind = monitor.KindSerena // by its own word, until the port answers as something else
 	}
 	if t == nil || !t.isSerena() {
 		return
 	}
 	t.active, t.wantOverview = true, true
-	if t.port == 0 && h.Port != 0 {
-		t.offer(candidate{h.Port, h.PID}, now)
+	if t.port == 0 && port != 0 {
+		t.offer(candidate{port, pid}, now)
 	}
 	if t.probeDue(now, true) {
 		l.probe(ctx, t, now)

@@ -38,13 +38,13 @@ func TestHintFindsWhatNoRuleKnows(t *testing.T) {
 	await(t, w, other.pid, "the other is there", patience, inState(monitor.StateProject, ""))
 
 	// Neither another's port nor a port that nobody has makes it a server.
-	w.Hint(Hint{PID: f.pid, Port: other.port})
-	w.Hint(Hint{PID: f.pid, Port: 1})
-	w.Hint(Hint{PID: f.pid})
-	w.Hint(Hint{PID: 1 << 30, Port: f.port})
-	w.Hint(Hint{PID: -1, Port: f.port})
-	w.Hint(Hint{PID: other.pid, Port: f.port})
-	w.Hint(Hint{PID: other.pid, Port: other.port})
+	w.Hint(f.pid, other.port)
+	w.Hint(f.pid, 1)
+	w.Hint(f.pid, 0)
+	w.Hint(1<<30, f.port)
+	w.Hint(-1, f.port)
+	w.Hint(other.pid, f.port)
+	w.Hint(other.pid, other.port)
 	late := startFake(t, answers{})
 	await(t, w, late.pid, "a later one is there", patience, inState(monitor.StateNoProject, ""))
 	for _, in := range w.Snapshot().Instances {
@@ -53,12 +53,12 @@ func TestHintFindsWhatNoRuleKnows(t *testing.T) {
 		}
 	}
 
-	w.Hint(Hint{PID: f.pid, Port: f.port})
+	w.Hint(f.pid, f.port)
 	in := await(t, w, f.pid, "found", patience, inState(monitor.StateProject, ""))
 	if in.Recognised || in.Port != f.port || in.Kind != monitor.KindSerena {
 		t.Errorf("%+v", in)
 	}
-	w.Hint(Hint{PID: f.pid, Port: f.port})
+	w.Hint(f.pid, f.port)
 	same := 0
 	for _, in := range w.Snapshot().Instances {
 		if in.Port == f.port {
@@ -82,7 +82,7 @@ func TestHintAsksAtOnce(t *testing.T) {
 		t.Errorf("its command line says what it is: %+v", in)
 	}
 	f.say(t, answers{"project": "beta", "last": task("Task-9:ActivateProjectTool")})
-	w.Hint(Hint{PID: f.pid, Port: f.port})
+	w.Hint(f.pid, f.port)
 	await(t, w, f.pid, "the other project", patience, func(in *monitor.Instance) bool { return in != nil && in.ProjectName == "beta" })
 }
 
@@ -90,7 +90,7 @@ func TestHintAsksAtOnce(t *testing.T) {
 func TestHintsAreBounded(t *testing.T) {
 	w := New(Options{})
 	for i := range 10 * maxHints {
-		w.Hint(Hint{PID: i + 1})
+		w.Hint(i+1, 0)
 	}
 	if len(w.inbox) != maxHints {
 		t.Errorf("%d hints wait", len(w.inbox))
