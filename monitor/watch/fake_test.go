@@ -134,7 +134,7 @@ func watching(t *testing.T) *Watch {
 // keeping the machine busy.
 func serve(t *testing.T, w *Watch) {
 	t.Helper()
-	w.o.Limits = Limits{Tick: 20 * time.Millisecond, Starting: 20 * time.Millisecond, Active: 100 * time.Millisecond, Busy: 100 * time.Millisecond}
+	w.o.Limits = Limits{Tick: 20 * time.Millisecond, Starting: 20 * time.Millisecond, Active: 100 * time.Millisecond, Busy: 100 * time.Millisecond, Probe: 2 * time.Second, Answer: 10 * time.Second}
 	w.loop.o.Limits = w.o.Limits
 	serveAsEver(t, w)
 }

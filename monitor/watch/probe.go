@@ -82,6 +82,7 @@ type question struct {
 	logFrom      int  // the records of the log that are new
 	whole        bool // all is asked that tells whether it is at work, see Watch.Fresh
 	members      []int
+	limits       Limits
 }
 
 // question is what is to be asked of t now.
@@ -91,7 +92,7 @@ func (t *tracked) question(now time.Time) question {
 		id:         t.in.Identity, port: t.port, candidates: slices.Clone(t.candidates),
 		lastTask: t.lastTask, wasBusy: t.Busy, first: !t.Answered,
 		wantOverview: t.overviewDue(now), held: t.overviewHeld, logFrom: t.health.next,
-		whole: len(t.waiting) > 0,
+		whole: len(t.waiting) > 0, limits: t.limits,
 	}
 	if q.whole {
 		q.signOfLife, q.members = false, t.mayListen()
@@ -106,21 +107,21 @@ var errNotItsOwn = errors.New("the port of its dashboard is no longer its own")
 func (q question) put(ctx context.Context, c Dashboards) result {
 	r := result{id: q.id, port: q.port, first: q.first}
 	if q.port == 0 {
-		if r.findDashboard(ctx, c, q.candidates); r.port == 0 {
+		if r.findDashboard(ctx, c, q); r.port == 0 {
 			return r
 		}
 	}
 	if q.signOfLife {
 		r.signOfLife = true
-		if r.err = heartbeat(ctx, c, serena.ProbeTimeout, r.port); r.err != nil {
+		if r.err = heartbeat(ctx, c, q.limits.Probe, r.port); r.err != nil {
 			r.port = 0
 		}
 		return r
 	}
-	limit := serena.ProbeTimeout
+	limit := q.limits.Probe
 	if q.whole {
-		limit = serena.AnswerTimeout
-		r.count(ctx, c)
+		limit = q.limits.Answer
+		r.count(ctx, c, limit)
 	}
 	r.task, r.err = within(ctx, limit, r.port, c.LastExecution)
 	r.tasked = r.err == nil
@@ -143,7 +144,7 @@ func (q question) put(ctx context.Context, c Dashboards) result {
 	// Up to 1.5.3 the overview waits behind the tool that runs, and each
 	// request that gave up leaves a thread behind that waits on.
 	if r.held = q.held && len(queue) > 0; !r.held {
-		switch o, err := c.Overview(ctx, r.port); {
+		switch o, err := within(ctx, q.limits.Answer, r.port, c.Overview); {
 		case err == nil:
 			r.overview = o
 		case errors.Is(err, serena.ErrNoRoute):
@@ -152,13 +153,13 @@ func (q question) put(ctx context.Context, c Dashboards) result {
 			r.held = len(queue) > 0
 		}
 	}
-	r.count(ctx, c)
+	r.count(ctx, c, q.limits.Answer)
 	return r
 }
 
 // count asks how many calls the server has had.
-func (r *result) count(ctx context.Context, c Dashboards) {
-	n, err := within(ctx, serena.AnswerTimeout, r.port, c.ToolCalls)
+func (r *result) count(ctx context.Context, c Dashboards, limit time.Duration) {
+	n, err := within(ctx, limit, r.port, c.ToolCalls)
 	if r.uncounted = err != nil; !r.uncounted {
 		r.calls = &n
 	}
@@ -170,9 +171,9 @@ func spoke(err error) bool {
 }
 
 // findDashboard finds the port that answers as a dashboard.
-func (r *result) findDashboard(ctx context.Context, c Dashboards, candidates []candidate) {
-	for _, p := range candidates {
-		r.err = heartbeat(ctx, c, serena.ProbeTimeout, p.port)
+func (r *result) findDashboard(ctx context.Context, c Dashboards, q question) {
+	for _, p := range q.candidates {
+		r.err = heartbeat(ctx, c, q.limits.Probe, p.port)
 		switch {
 		case r.err == nil:
 			r.port, r.owner = p.port, p.pid

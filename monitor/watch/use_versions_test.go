@@ -31,14 +31,14 @@ func replay(t *testing.T, version, state string) *replayed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := New(Options{})
+	w := New(Options{Limits: patient})
 	s := &replayed{T: t, Replayed: serenatest.Replay(t, version, state), loop: newLoop(w.o, nil), now: time.Now()}
 	cmd, ok := serena.ParseCommand(s.Transcript.Exe, s.Transcript.Args)
 	if !ok {
 		t.Fatalf("not recognised: %q", s.Transcript.Args)
 	}
 	s.known = newTracked(process.Info{Identity: stat.Identity}, monitor.KindSerena, cmd, s.now)
-	s.known.in.Recognised, s.known.port = true, s.Port
+	s.known.in.Recognised, s.known.port, s.known.limits = true, s.Port, patient
 	s.loop.tracked[stat.Identity] = s.known
 	return s
 }

@@ -365,6 +365,10 @@ type Limits struct {
 	Active time.Duration
 	// Busy: from one probe of a server that is at work to the next.
 	Busy time.Duration
+	// Probe: how long a dashboard has for each answer that tells whether it lives.
+	Probe time.Duration
+	// Answer: the same for an answer that takes longer, or that somebody waits for.
+	Answer time.Duration
 	// Once: how long Once waits for answers.
 	Once time.Duration
 }
@@ -372,6 +376,7 @@ type Limits struct {
 func (l Limits) orDefault() Limits {
 	return Limits{
 		Tick: cmp.Or(l.Tick, time.Second), Starting: cmp.Or(l.Starting, 250*time.Millisecond),
-		Active: cmp.Or(l.Active, time.Second), Busy: cmp.Or(l.Busy, 2*time.Second), Once: cmp.Or(l.Once, 3*time.Second),
+		Active: cmp.Or(l.Active, time.Second), Busy: cmp.Or(l.Busy, 2*time.Second),
+		Probe: cmp.Or(l.Probe, serena.ProbeTimeout), Answer: cmp.Or(l.Answer, serena.AnswerTimeout), Once: cmp.Or(l.Once, 3*time.Second),
 	}
 }
