@@ -247,6 +247,9 @@ Quit Lamplighter (servers go on) -> quit
 	if n, more := len(m.of(view.Open)), m.line("more").Title; n != listLines || more != "and 285 more: lamplighter status" {
 		t.Errorf("%d entries, more %q", n, more)
 	}
+	if m = menuAt(snapshot(list[:listLines+1]...), menuOptions{}); len(m.of(view.Open)) != listLines+1 {
+		t.Errorf("one that finds the room of that line: %d entries", len(m.of(view.Open)))
+	}
 }
 
 func TestEscape(t *testing.T) {

@@ -19,7 +19,10 @@ func serverLines(all []*view.Server, orders orders, now time.Time, figure func(i
 		groups = view.Grouped(servers, view.ByClient)
 	}
 	memory := func(s *view.Server) string { return memoryWords(figure(string(s.ID), view.Value(s.RSSBytes))) }
-	shown := withRoom(servers, len(groups) > 1)
+	shown := withRoom(servers, len(groups) > 1, listLines)
+	if all := withRoom(servers, len(groups) > 1, listLines+1); len(all) == len(servers) {
+		shown = all // the last one has the room of the line that tells of others
+	}
 	for _, g := range groups {
 		if len(groups) > 1 && shown[g.Servers[0]] {
 			key := "client " + g.Name
@@ -31,7 +34,7 @@ func serverLines(all []*view.Server, orders orders, now time.Time, figure func(i
 			}
 		}
 	}
-	room := listLines - len(list)
+	room := max(listLines-len(list), 0)
 	stopOver := 0
 	for _, s := range servers {
 		switch {
@@ -54,15 +57,15 @@ func serverLines(all []*view.Server, orders orders, now time.Time, figure func(i
 	return list, stops
 }
 
-// withRoom are the servers that find room in the menu, the first of the snapshot, each
+// withRoom are the servers that find room in so many lines, the first of the snapshot, each
 // client above its own.
-func withRoom(servers []*view.Server, grouped bool) map[*view.Server]bool {
+func withRoom(servers []*view.Server, grouped bool, lines int) map[*view.Server]bool {
 	shown, clients := make(map[*view.Server]bool), make(map[string]bool)
 	for _, s := range servers {
 		if grouped {
 			clients[view.ByClient(s)] = true
 		}
-		if len(shown)+1+len(clients) > listLines {
+		if len(shown)+1+len(clients) > lines {
 			break
 		}
 		shown[s] = true
