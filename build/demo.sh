@@ -25,7 +25,7 @@ do_demo() {
   )
   if [[ -n $pictures ]]; then
     mkdir -p "$pictures"
-    "$root/build/isolated.sh" "$root/build/screenshot.sh" "$(cd "$pictures" && pwd)"
+    "$root/build/isolated.sh" "$root/build/screenshot.sh" "$(cd "$pictures" && pwd)" "$time_server" "${npm_servers[@]}"
     return
   fi
 

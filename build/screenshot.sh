@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# screenshot.sh DIR makes the pictures of the documents: the demo, and then three
-# clients on one project, on a private desktop and in a browser, in a light and a
-# dark theme. Run it through isolated.sh; ./build.sh demo --screenshot DIR does.
+# screenshot.sh DIR TIME FILESYSTEM MEMORY makes the pictures of the documents: the
+# demo, and then three clients on one project, on a private desktop and in a browser,
+# in a light and a dark theme. The last three are packages of servers. Run it through
+# isolated.sh; ./build.sh demo --screenshot DIR does.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=$root/.cache
-pictures=${1:?usage: screenshot.sh DIR}
+pictures=${1:?usage: screenshot.sh DIR TIME FILESYSTEM MEMORY}
+time_server=${2:?} filesystem_server=${3:?} memory_server=${4:?}
 cd "$root"
 
 say() { printf '%s\n' "screenshot.sh: $*"; }
@@ -18,8 +20,6 @@ die() {
 
 # shellcheck source=build/servers.sh
 . build/servers.sh
-# shellcheck source=build/tools.sh
-. build/tools.sh
 
 width=1024 height=800 bar=30
 log=$cache/demo
@@ -215,10 +215,10 @@ start_clients() {
   ln -s "$demo/home/.serena" "$HOME/.serena"
   printf '%s\n' "$(<"$cache/uv.toml")" "cache-dir = \"$cache/uv\"" 'offline = true' 'python-downloads = "never"' >"$HOME/.config/uv/uv.toml"
   entry serena "$cache/venv/bin/serena" start-mcp-server --project "$project" --context ide --open-web-dashboard false
-  entry memory "$npx" -y "${npm_servers[1]}"
+  entry memory "$npx" -y "$memory_server"
   entry time "$cache/venv/bin/uvx" --python 3.11 "$time_server"
-  entry source "$npx" -y "${npm_servers[0]}" "$project"
-  entry manual "$npx" -y "${npm_servers[0]}" "$project/docs"
+  entry source "$npx" -y "$filesystem_server" "$project"
+  entry manual "$npx" -y "$filesystem_server" "$project/docs"
   cat >"$HOME/.codex/config.toml" <<TOML
 model_provider = "none"
 [model_providers.none]
