@@ -98,10 +98,11 @@ func (w *wish) sum(program string) string {
 		fmt.Fprintln(hash, info.Size(), info.ModTime().UnixNano())
 	}
 	for _, path := range settings {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			path = real // settings are often links to where a person keeps them
+		at, err := filepath.EvalSymlinks(path) // settings are often links to where a person keeps them
+		if err != nil {
+			at = path
 		}
-		text, err := statefile.Read(path, mostSettings)
+		text, err := statefile.Read(at, mostSettings)
 		fmt.Fprintf(hash, "%q %q %v\n", path, text, err)
 	}
 	return hex.EncodeToString(hash.Sum(nil)[:16])

@@ -2,7 +2,10 @@
 
 package share
 
-import "testing"
+import (
+	"os"
+	"testing"
+)
 
 // Wine, where the tests for Windows run, resolves no links.
 func TestLinkedRoots(t *testing.T) {
@@ -33,5 +36,21 @@ func TestLinkedRoots(t *testing.T) {
 	m.dir("alpha/.serena")
 	if p := planned(t, a, w); p.Key != before {
 		t.Errorf("with its home made: %q", p.Facts)
+	}
+}
+
+// A context that is a link to where a person keeps it has another name when the link has.
+func TestFingerprintOfLinks(t *testing.T) {
+	m := newMachine(t)
+	m.file("kept/one.yml")
+	m.dir("home/.serena/contexts")
+	w := wish{serenaHome: m.path("home/.serena")}
+	m.link("kept/one.yml", "home/.serena/contexts/a.yml")
+	before := w.sum("")
+	if err := os.Rename(m.path("home/.serena/contexts/a.yml"), m.path("home/.serena/contexts/b.yml")); err != nil {
+		t.Fatal(err)
+	}
+	if w.sum("") == before {
+		t.Error("the same")
 	}
 }
