@@ -12,8 +12,9 @@ import (
 	"lamplighter/app/share/wire"
 )
 
-// mostWaiting is how many messages wait for a client to read its GET stream.
-const mostWaiting = 1000
+// The most that waits for a client to read its GET stream: messages, and their bytes
+// unless it is one message.
+const mostWaiting, mostWaitingBytes = 1000, 16 << 20
 
 var errEnded = errors.New("the MCP session has ended")
 
@@ -131,11 +132,16 @@ func (s *webSession) Deliver(seq uint64, answer bool, line []byte) error {
 func (s *webSession) push(line []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.waiting) >= mostWaiting {
-		s.waiting = s.waiting[1:]
+	s.waiting = append(s.waiting, line)
+	bytes := 0
+	for _, line := range s.waiting {
+		bytes += len(line)
+	}
+	for len(s.waiting) > mostWaiting || len(s.waiting) > 1 && bytes > mostWaitingBytes {
+		bytes -= len(s.waiting[0])
+		s.waiting = slices.Delete(s.waiting, 0, 1) // and lets go of it
 		s.dropped.log(s.log, slog.LevelWarn, "dropped a message for a client over HTTP, because it reads no GET stream")
 	}
-	s.waiting = append(s.waiting, line)
 	s.ringStream()
 }
 
@@ -153,7 +159,7 @@ func (s *webSession) sendWaiting(r *reply) error {
 	defer s.mu.Unlock()
 	for s.stream == r && len(s.waiting) > 0 {
 		line := s.waiting[0]
-		s.waiting = s.waiting[1:]
+		s.waiting = slices.Delete(s.waiting, 0, 1)
 		s.mu.Unlock()
 		err := r.send(line)
 		s.mu.Lock()

@@ -85,6 +85,21 @@ func TestWebStreamThatTakesNothing(t *testing.T) {
 	})
 }
 
+// What is longer than may wait is sent to who reads.
+func TestWebStreamOfALongMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newWebSession()
+		defer close(s.ended)
+		recorder := httptest.NewRecorder()
+		streaming(s, recorder)
+		_ = s.Deliver(0, false, make([]byte, mostWaitingBytes+1))
+		synctest.Wait()
+		if n := recorder.Body.Len(); n <= mostWaitingBytes {
+			t.Errorf("%d bytes were sent", n)
+		}
+	})
+}
+
 // failing is the way to a client that has gone.
 type failing struct{ http.ResponseWriter }
 

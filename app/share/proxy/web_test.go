@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -358,6 +359,12 @@ func TestWebKeepsSomeForTheStream(t *testing.T) {
 	}
 	if len(s.waiting) != mostWaiting || string(s.waiting[0]) != "10" {
 		t.Errorf("%d wait, the first is %s", len(s.waiting), s.waiting[0])
+	}
+	for range 2 {
+		_ = s.Deliver(0, false, bytes.Repeat([]byte("x"), mostWaitingBytes))
+	}
+	if len(s.waiting) != 1 || slices.ContainsFunc(s.waiting[1:mostWaiting], func(line []byte) bool { return line != nil }) {
+		t.Errorf("%d wait", len(s.waiting))
 	}
 }
 
