@@ -167,3 +167,20 @@ func TestRestartOfWhatHangs(t *testing.T) {
 		}
 	})
 }
+
+// One that goes while it is told that it could not be ended was not replaced.
+func TestEndThatFailsTooLate(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Attach(plan("a"), claude)
+		request(t, m)
+		g, r, s := m.group, m.group.run, w.the(t)
+		b.endRun(g, r, func(context.Context) error {
+			s.dies("killed")
+			synctest.Wait()
+			return errors.New("it goes on")
+		})
+		if strings.Contains(w.kinds(), "stop_refused") {
+			t.Errorf("%+v", w.told)
+		}
+	})
+}

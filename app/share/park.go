@@ -222,7 +222,7 @@ func (b *Broker) endRun(g *group, r *run, end func(context.Context) error) {
 		b.mu.Lock()
 		if id := r.server.Identity(); r.failed == nil {
 			b.o.Log.Warn("a shared server could not be ended; it is tried again", "server", id.String(), "error", err)
-			if g.run != r {
+			if slices.Contains(b.left, r) { // else it has just gone
 				b.record(g, id, monitor.EventStopRefused, "it hangs, was replaced and goes on: "+err.Error())
 			}
 		}
