@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -147,6 +149,8 @@ func (planner) Plan(ctx context.Context, w share.Request) (share.Plan, error) {
 	switch {
 	case len(w.Command) == 0:
 		return share.Plan{}, &share.InputError{Text: "there is no command"}
+	case w.PID != os.Getpid() && runtime.GOOS == "linux":
+		return share.Plan{}, &share.InputError{Text: "whose paths these are is not known"}
 	case w.Command[0] == "alone":
 		return share.Plan{Alone: "it is not a Serena"}, nil
 	case w.Command[0] == "slow":

@@ -50,7 +50,7 @@ func TestNamesOfClients(t *testing.T) {
 		t.Errorf("shared %+v; we are %d", shared, os.Getpid())
 	}
 	c.conn.Close()
-	plan, err := planner{}.Plan(t.Context(), share.Request{Dir: "/b", Command: []string{"serena"}})
+	plan, err := planner{}.Plan(t.Context(), share.Request{PID: os.Getpid(), Dir: "/b", Command: []string{"serena"}})
 	if err != nil {
 		t.Fatal(err)
 	}
