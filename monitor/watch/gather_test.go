@@ -30,7 +30,8 @@ func (s slowly) Queue(ctx context.Context, port int) ([]serena.Task, error) {
 }
 
 // What several dashboards answer is published together: it waits for the others no
-// longer than gatherTime, and when there are none it does not wait.
+// longer than gatherTime, and when there are none it does not wait. That they live
+// waits for the last one.
 func TestAnswersAreGathered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
@@ -46,7 +47,7 @@ func TestAnswersAreGathered(t *testing.T) {
 		}
 		m := situation.NewMachine(s)
 		asked := make(chan time.Time, len(takes))
-		w := New(Options{System: m, Dashboards: slowly{m, takes, begun.Add(burstEvery), asked}})
+		w := New(Options{System: m, Dashboards: slowly{m, takes, begun.Add(2 * burstEvery), asked}})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
@@ -54,6 +55,11 @@ func TestAnswersAreGathered(t *testing.T) {
 			_ = w.Serve(ctx) // until the end of ctx
 		}()
 		time.Sleep(burstEvery - time.Second)
+		before := w.Snapshot().Seq
+		time.Sleep(burstEvery)
+		if n := w.Snapshot().Seq - before; n != 1 {
+			t.Errorf("%d snapshots while nothing happens", n)
+		}
 		snapshots, unsubscribe := w.Subscribe()
 		defer unsubscribe()
 		<-snapshots
@@ -69,7 +75,7 @@ func TestAnswersAreGathered(t *testing.T) {
 			when, busy = append(when, time.Now()), append(busy, n)
 		}
 		first := <-asked
-		want := []time.Time{first.Add(gatherTime), first.Add(takes[24285])}
+		want := []time.Time{first.Add(takes[24283] + gatherTime), first.Add(takes[24285])}
 		if !slices.Equal(when, want) || !slices.Equal(busy, []int{2, 3}) {
 			t.Errorf("asked at %v, published at %v, with %v at work", first, when, busy)
 		}

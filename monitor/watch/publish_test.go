@@ -37,30 +37,30 @@ func TestSame(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		name         string
-		touch        func(*monitor.Snapshot)
-		facts, plans bool // are the same
+		name                  string
+		touch                 func(*monitor.Snapshot)
+		facts, figures, plans bool // are the same
 	}{
-		{"equal", func(*monitor.Snapshot) {}, true, true},
-		{"number and time", func(s *monitor.Snapshot) { s.Seq, s.At = 9, time.Unix(9, 0) }, true, true},
-		{"memory", func(s *monitor.Snapshot) { s.Instances[0].RSSBytes = 5 }, false, true},
-		{"memory that sharing saves", func(s *monitor.Snapshot) { s.Instances[0].Sharing.SavedBytes = 6 }, false, true},
-		{"state", func(s *monitor.Snapshot) { s.Instances[0].State = monitor.StateZombie }, false, true},
-		{"one less", func(s *monitor.Snapshot) { s.Instances = nil }, false, false},
-		{"used", func(s *monitor.Snapshot) { s.Instances[0].Evidence.IdleSince = due.Add(1) }, false, true},
-		{"warning", func(s *monitor.Snapshot) { s.Warnings = []string{"x"} }, false, true},
-		{"woken", func(s *monitor.Snapshot) { s.AwakeSince = due }, false, true},
-		{"event", func(s *monitor.Snapshot) { s.Recent = []monitor.Event{{PID: 1}} }, false, false},
-		{"another plan", func(s *monitor.Snapshot) { s.Instances[0].Plan.ShutdownAt = due.Add(time.Second) }, true, false},
-		{"no plan any more", func(s *monitor.Snapshot) { s.Instances[0].Plan = monitor.Plan{} }, true, false},
-		{"refused", func(s *monitor.Snapshot) { s.Instances[0].Evidence.Refused.Until = due }, true, false},
-		{"paused until later", func(s *monitor.Snapshot) { s.Policy.PausedUntil = new(due.Add(time.Hour)) }, true, false},
-		{"a switch", func(s *monitor.Snapshot) { s.Policy.Rules[0].On = false }, true, false},
+		{"equal", func(*monitor.Snapshot) {}, true, true, true},
+		{"number and time", func(s *monitor.Snapshot) { s.Seq, s.At = 9, time.Unix(9, 0) }, true, true, true},
+		{"memory", func(s *monitor.Snapshot) { s.Instances[0].RSSBytes = 5 }, true, false, true},
+		{"memory that sharing saves", func(s *monitor.Snapshot) { s.Instances[0].Sharing.SavedBytes = 6 }, true, false, true},
+		{"state", func(s *monitor.Snapshot) { s.Instances[0].State = monitor.StateZombie }, false, true, true},
+		{"one less", func(s *monitor.Snapshot) { s.Instances = nil }, false, true, false},
+		{"used", func(s *monitor.Snapshot) { s.Instances[0].Evidence.IdleSince = due.Add(1) }, false, true, true},
+		{"warning", func(s *monitor.Snapshot) { s.Warnings = []string{"x"} }, false, true, true},
+		{"woken", func(s *monitor.Snapshot) { s.AwakeSince = due }, false, true, true},
+		{"event", func(s *monitor.Snapshot) { s.Recent = []monitor.Event{{PID: 1}} }, false, true, false},
+		{"another plan", func(s *monitor.Snapshot) { s.Instances[0].Plan.ShutdownAt = due.Add(time.Second) }, true, true, false},
+		{"no plan any more", func(s *monitor.Snapshot) { s.Instances[0].Plan = monitor.Plan{} }, true, true, false},
+		{"refused", func(s *monitor.Snapshot) { s.Instances[0].Evidence.Refused.Until = due }, true, true, false},
+		{"paused until later", func(s *monitor.Snapshot) { s.Policy.PausedUntil = new(due.Add(time.Hour)) }, true, true, false},
+		{"a switch", func(s *monitor.Snapshot) { s.Policy.Rules[0].On = false }, true, true, false},
 	} {
 		a, b := base(), base()
 		c.touch(b)
-		if facts, plans := sameFacts(a, b), samePlans(a, b); facts != c.facts || plans != c.plans {
-			t.Errorf("%s: the same facts %v, the same plans %v", c.name, facts, plans)
+		if facts, all, plans := sameFacts(a, b, false), sameFacts(a, b, true), samePlans(a, b); facts != c.facts || all != (c.facts && c.figures) || plans != c.plans {
+			t.Errorf("%s: the same facts %v, with figures %v, the same plans %v", c.name, facts, all, plans)
 		}
 	}
 }

@@ -229,7 +229,6 @@ func (w *Watch) Serve(ctx context.Context) error {
 	next := time.Now()
 	var gathered <-chan time.Time // nil: nothing waits
 	for {
-		gather := false
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -243,7 +242,12 @@ func (w *Watch) Serve(ctx context.Context) error {
 		case r := <-l.results:
 			l.absorb(r, time.Now())
 			l.askWhole(ctx, l.tracked[r.id], time.Now())
-			gather = true
+			if l.inFlight > 0 {
+				if gathered == nil {
+					gathered = time.After(gatherTime)
+				}
+				continue
+			}
 		case <-gathered:
 		case <-w.wake:
 			w.takeIn(ctx, l)
@@ -252,26 +256,19 @@ func (w *Watch) Serve(ctx context.Context) error {
 			l.tick(ctx, time.Now())
 			next = time.Now().Add(l.interval())
 			tick.Reset(l.interval())
-			gather = true
-		}
-		if gather && l.inFlight > 0 {
-			if gathered == nil {
-				gathered = time.After(gatherTime)
-			}
-			continue
 		}
 		gathered = nil
 		w.publish(l, time.Now())
 	}
 }
 
-// gatherTime is how long what a look or a probe has found waits for what the probes find
-// that are under way: one by one, n dashboards would make and compare n snapshots of n
-// instances.
+// gatherTime is how long what a probe has found waits for what the others find that are
+// under way: one by one, n dashboards would make and compare n snapshots of n instances.
 const gatherTime = 50 * time.Millisecond
 
 // publish makes and hands out a snapshot when something has changed, the first
-// one after the first look.
+// one after the first look. Figures that move by themselves wait for the last of the
+// probes that are under way, unless somebody waits for an answer.
 func (w *Watch) publish(l *loop, now time.Time) {
 	l.noteClock(now)
 	if !l.hasLooked(now) {
@@ -286,29 +283,41 @@ func (w *Watch) publish(l *loop, now time.Time) {
 		w.note(e)
 	}
 	after.Recent = w.happened.list()
-	changed := before.Seq == 0 || !sameFacts(before, after)
+	changed := before.Seq == 0 || !sameFacts(before, after, true)
 	if changed || l.undecided || len(l.answers) > 0 || !l.decideAt.IsZero() && !now.Before(l.decideAt) {
 		l.undecided = false
 		l.decideAt = w.o.Plan(after)
 		after.Recent = w.happened.list()
 		changed = changed || !samePlans(before, after)
 	}
+	held := changed && l.inFlight > 0 && len(l.answers) == 0 && before.Seq > 0 && sameFacts(before, after, false) && samePlans(before, after)
 	for _, answer := range l.answers {
 		answer <- fresh{s: after}
 	}
 	l.answers = nil
-	if changed {
+	if changed && !held {
 		w.feed.Publish(after)
 	}
 }
 
 // sameFacts reports whether two snapshots say the same, their number and time aside, and
-// what the policies say of them.
-func sameFacts(a, b *monitor.Snapshot) bool {
+// what the policies say of them; without figures, also those that move by themselves.
+func sameFacts(a, b *monitor.Snapshot, figures bool) bool {
 	return a.AwakeSince.Equal(b.AwakeSince) && slices.Equal(a.Warnings, b.Warnings) && slices.Equal(a.Recent, b.Recent) &&
 		slices.EqualFunc(a.Instances, b.Instances, func(x, y monitor.Instance) bool {
-			x.Plan, y.Plan = monitor.Plan{}, monitor.Plan{}
-			x.Evidence.Refused, y.Evidence.Refused = monitor.Refused{}, monitor.Refused{}
+			for _, in := range []*monitor.Instance{&x, &y} {
+				in.Plan, in.Evidence.Refused = monitor.Plan{}, monitor.Refused{}
+				if figures {
+					continue
+				}
+				in.LastHeartbeat, in.RSSBytes, in.CPUPercent, in.Processes = time.Time{}, 0, nil, 0
+				in.Evidence.QuietSince, in.Evidence.SteadyBytes = time.Time{}, 0
+				if in.Sharing != nil {
+					steady := *in.Sharing
+					steady.SavedBytes = 0
+					in.Sharing = &steady
+				}
+			}
 			return reflect.DeepEqual(x, y)
 		})
 }
