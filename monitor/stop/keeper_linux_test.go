@@ -2,6 +2,7 @@ package stop
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -132,6 +133,29 @@ func TestKeeperAboveABrowser(t *testing.T) {
 	r := stopped(t, New(Options{Limits: quick()}), in, Order{})
 	if !lives(page) || r.Processes != 1 || !strings.Contains(r.Detail, "Left alone, because people work in it: firefox") {
 		t.Errorf("alive are %v: %+v", g.alive(), r)
+	}
+}
+
+// What is above a server and cannot be read any more is left alone.
+func TestUnreadableKeeper(t *testing.T) {
+	g := newGroup(t)
+	keeper := g.keeper("lamplighter-connect", "echo ready; tail -f /dev/null; exec sleep 600")
+	server := below(t, keeper, "tail")
+	l := New(Options{Limits: quick()})
+	held := false
+	a := alter(l)
+	a.sameUser = func(pid int) (bool, error) { // asked of what is to be held
+		held = held || pid == keeper.PID
+		return true, nil
+	}
+	a.read = func(pid int) (process.Info, error) {
+		if held && pid == keeper.PID {
+			return process.Info{}, fs.ErrPermission
+		}
+		return process.Read(pid)
+	}
+	if r := stopped(t, l, managed(server, keeper), Order{}); r.Processes != 1 || !held || !lives(keeper) {
+		t.Errorf("%+v; the keeper was held: %v, and lives: %v", r, held, lives(keeper))
 	}
 }
 

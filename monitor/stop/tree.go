@@ -88,8 +88,9 @@ func (l *Ladder) hold(in *monitor.Instance, o Order) (*heldTree, error) {
 		}
 		// A keeper that is ended takes all that is below it along on Windows. It
 		// ends by itself, or is ended by who started it, when the server has gone.
+		// What cannot be read any more is left alone, whatever it is.
 		top, failed := l.o.System.Read(root.PID)
-		if noWrapper || len(tree.beside) > 0 && (failed != nil || command.IsKeeper(top.Exe, top.Args)) {
+		if noWrapper || failed != nil || len(tree.beside) > 0 && command.IsKeeper(top.Exe, top.Args) {
 			tree.release()
 			tree, err = l.collect(in.Kind, server.Identity, o)
 		}
