@@ -86,7 +86,7 @@ func TestHintAsksAtOnce(t *testing.T) {
 	await(t, w, f.pid, "the other project", patience, func(in *monitor.Instance) bool { return in != nil && in.ProjectName == "beta" })
 }
 
-// Whoever gives hints waits for nobody.
+// Whoever gives hints waits for nobody, nor does the watch for the end of them.
 func TestHintsAreBounded(t *testing.T) {
 	w := New(Options{})
 	for i := range 10 * maxHints {
@@ -94,6 +94,15 @@ func TestHintsAreBounded(t *testing.T) {
 	}
 	if len(w.inbox) != maxHints {
 		t.Errorf("%d hints wait", len(w.inbox))
+	}
+	taken := 0
+	w.inbox = nil
+	w.tell(func(context.Context, *loop, time.Time) {
+		taken++
+		w.tell(func(context.Context, *loop, time.Time) { taken++ })
+	})
+	if w.takeIn(t.Context(), w.loop); taken != 1 || len(w.inbox) != 1 {
+		t.Errorf("%d taken in at once, %d wait", taken, len(w.inbox))
 	}
 }
 

@@ -169,17 +169,18 @@ func (w *Watch) tell(takeIn message) {
 	w.wake.Ring()
 }
 
-// takeIn empties the inbox, one by one, so that a panic loses one alone.
+// takeIn takes in what waits in the inbox, one by one, so that a panic loses one alone.
+// What comes meanwhile waits for the next time: a flood of hints delays no exit.
 func (w *Watch) takeIn(ctx context.Context, l *loop) {
-	for {
+	w.mu.Lock()
+	waiting := len(w.inbox)
+	w.mu.Unlock()
+	for range waiting {
 		w.mu.Lock()
-		list := w.inbox
-		w.inbox = list[min(1, len(list)):]
+		next := w.inbox[0]
+		w.inbox = w.inbox[1:]
 		w.mu.Unlock()
-		if len(list) == 0 {
-			return
-		}
-		list[0](ctx, l, time.Now())
+		next(ctx, l, time.Now())
 	}
 }
 
