@@ -49,12 +49,14 @@ func (h *health) red() bool {
 // readLog reads what is new in the log of a server that was asked for more than a
 // sign of life: it has done something since. The first look finds the last call there,
 // also where the rest of the answer is missing, without which the log tells of no health.
-func (r *result) readLog(ctx context.Context, c Dashboards, from int) {
+// A server that has had no call is shown before its log is read.
+func (r *result) readLog(ctx context.Context, c Dashboards, q question) {
 	whole := r.tasked && r.queued
-	if r.port == 0 || r.signOfLife || !whole && !r.first {
+	uncalled := r.calls != nil && *r.calls == 0 && !serena.IsToolCall(taskName(r.task))
+	if r.port == 0 || r.signOfLife || !whole && !r.first || q.logCanWait && uncalled {
 		return
 	}
-	records, next, err := c.Records(ctx, r.port, from)
+	records, next, err := c.Records(ctx, r.port, q.logFrom)
 	r.records, r.logNext, r.logged = records, next, whole && err == nil
 }
 

@@ -55,7 +55,7 @@ func (l *loop) probe(ctx context.Context, t *tracked, now time.Time) {
 				r.err = errNotItsOwn
 			} else {
 				r = ask.put(ctx, l.o.Dashboards)
-				r.readLog(ctx, l.o.Dashboards, ask.logFrom)
+				r.readLog(ctx, l.o.Dashboards, ask)
 			}
 			<-l.slots
 		case <-ctx.Done():
@@ -80,6 +80,7 @@ type question struct {
 	held         bool // it waits until no tool runs
 	signOfLife   bool // no more is asked for
 	logFrom      int  // the records of the log that are new
+	logCanWait   bool // for the next probe, of a server that has had no call
 	whole        bool // all is asked that tells whether it is at work, see Watch.Fresh
 	members      []int
 	limits       Limits
@@ -97,6 +98,7 @@ func (t *tracked) question(now time.Time) question {
 	if q.whole {
 		q.signOfLife, q.members = false, t.mayListen()
 	}
+	q.logCanWait = q.first && !q.whole && !t.OneLook
 	return q
 }
 
@@ -291,7 +293,7 @@ func (t *tracked) succeeded(r result, now time.Time) {
 	switch {
 	case t.wantOverview && in.Version == "":
 		t.nextProbe = now.Add(t.limits.Starting) // "not yet available" right after the start
-	case t.Busy || t.wantOverview || t.calls.missing():
+	case t.Busy || t.wantOverview || t.calls.missing() || r.first && !r.logged:
 		t.nextProbe = now.Add(t.limits.Busy)
 	}
 }

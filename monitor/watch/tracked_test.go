@@ -242,12 +242,49 @@ func (d olderDashboard) Records(context.Context, int, int) ([]serena.Record, int
 func TestLastCallOfAnOlderVersion(t *testing.T) {
 	d := olderDashboard{log: []serena.Record{{At: start, Thread: "Task-2:FindSymbolTool"}}}
 	for _, first := range []bool{true, false} {
-		r := question{port: 24282, first: first}.put(t.Context(), d)
-		r.readLog(t.Context(), d, -1)
+		q := question{port: 24282, first: first, logFrom: -1}
+		r := q.put(t.Context(), d)
+		r.readLog(t.Context(), d, q)
 		if at := serena.LastCall(r.records); at.Equal(start) != first || r.logged {
 			t.Errorf("first look %v: the last call at %v, logged %v", first, at, r.logged)
 		}
 	}
+}
+
+// A server that has had no call is shown before its log is read, which the next probe does.
+func TestLogCanWait(t *testing.T) {
+	for _, c := range []struct {
+		calls  int64
+		first  bool
+		single bool
+		waits  bool
+	}{{calls: 0, first: true, waits: true}, {calls: 7, first: true}, {calls: 0}, {calls: 0, first: true, single: true}} {
+		tr := known()
+		tr.Answered, tr.OneLook, tr.overviewAt = !c.first, c.single, start
+		d := &noCalls{calls: c.calls}
+		q := tr.question(start)
+		r := q.put(t.Context(), d)
+		r.readLog(t.Context(), d, q)
+		tr.succeeded(r, start)
+		if waits := !d.read; waits != c.waits || waits && tr.nextProbe.IsZero() {
+			t.Errorf("%+v: the log waits %v, the next probe at %v", c, waits, tr.nextProbe)
+		}
+	}
+}
+
+// noCalls is the dashboard of a server that has just started.
+type noCalls struct {
+	olderDashboard
+	calls int64
+	read  bool
+}
+
+func (*noCalls) LastExecution(context.Context, int) (*serena.Task, error) { return nil, nil }
+func (*noCalls) Queue(context.Context, int) ([]serena.Task, error)        { return nil, nil }
+func (d *noCalls) ToolCalls(context.Context, int) (int64, error)          { return d.calls, nil }
+func (d *noCalls) Records(context.Context, int, int) ([]serena.Record, int, error) {
+	d.read = true
+	return nil, 0, nil
 }
 
 // What an overview tells is asked for until it comes.

@@ -59,7 +59,7 @@ func (s *replayed) look(waits bool) monitor.Instance {
 		giveUp()
 	}
 	r, tree := <-answered, []process.Stat{{Identity: s.known.in.Identity}}
-	r.readLog(s.Context(), s.loop.o.Dashboards, s.known.health.next)
+	r.readLog(s.Context(), s.loop.o.Dashboards, ask)
 	s.known.succeeded(r, s.now)
 	s.known.noteTree(tree, s.now)
 	s.loop.noteHealth(s.known, r, tree, s.now)
