@@ -101,15 +101,23 @@ func (s *Snapshot) Totals() Totals {
 // first, then by name, then by pid, so that entries keep their place
 // while others come and go; last what is only on a client's pipes.
 func Sort(list []Instance) {
-	slices.SortFunc(list, func(a, b Instance) int {
+	unsorted := slices.Clone(list)
+	order := make([]*Instance, len(list)) // to move whole instances at each step takes longer
+	for i := range unsorted {
+		order[i] = &unsorted[i]
+	}
+	slices.SortFunc(order, func(a, b *Instance) int {
 		return cmp.Or(
-			cmp.Compare(onPipes(&a), onPipes(&b)),
-			cmp.Compare(attention(&b), attention(&a)),
+			cmp.Compare(onPipes(a), onPipes(b)),
+			cmp.Compare(attention(b), attention(a)),
 			cmp.Compare(strings.ToLower(a.Name()), strings.ToLower(b.Name())),
 			cmp.Compare(a.Identity.PID, b.Identity.PID),
 			cmp.Compare(a.Identity.Start, b.Identity.Start),
 		)
 	})
+	for i, in := range order {
+		list[i] = *in
+	}
 }
 
 func onPipes(in *Instance) int {

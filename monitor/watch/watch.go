@@ -304,9 +304,11 @@ func (w *Watch) publish(l *loop, now time.Time) {
 // sameFacts reports whether two snapshots say the same, their number and time aside, and
 // what the policies say of them; without figures, also those that move by themselves.
 func sameFacts(a, b *monitor.Snapshot, figures bool) bool {
+	x, y := new(monitor.Instance), new(monitor.Instance) // copies, of all instances in turn
 	return a.AwakeSince.Equal(b.AwakeSince) && slices.Equal(a.Warnings, b.Warnings) && slices.Equal(a.Recent, b.Recent) &&
-		slices.EqualFunc(a.Instances, b.Instances, func(x, y monitor.Instance) bool {
-			for _, in := range []*monitor.Instance{&x, &y} {
+		slices.EqualFunc(a.Instances, b.Instances, func(before, after monitor.Instance) bool {
+			*x, *y = before, after
+			for _, in := range []*monitor.Instance{x, y} {
 				in.Plan, in.Evidence.Refused = monitor.Plan{}, monitor.Refused{}
 				if figures {
 					continue
