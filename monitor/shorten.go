@@ -21,6 +21,9 @@ func CutEnd(s string, columns int) string { return cut(s, columns, columns-1) }
 // cut keeps at most so many columns of the beginning, and of the end what else has
 // room; one column is for an ellipsis.
 func cut(s string, columns, beginning int) string {
+	if len(s) <= columns && plain(s) { // as nearly all are
+		return s
+	}
 	var all []string
 	var widths []int
 	total := 0
@@ -51,7 +54,12 @@ func cut(s string, columns, beginning int) string {
 
 // Columns is the width of s as fixed-width text counts it, which is a fair
 // measure of proportional text too.
-func Columns(s string) int { return uniseg.StringWidth(s) }
+func Columns(s string) int {
+	if plain(s) {
+		return len(s)
+	}
+	return uniseg.StringWidth(s)
+}
 
 func firstRunes(cluster string) string {
 	n := 0

@@ -97,15 +97,15 @@ func idleWords(text string, d time.Duration) string {
 // title joins a label such as "4711 - alpha", which ends in name, with the
 // words after it. The name gives way when all together is wider than columns.
 func title(columns int, label, name string, words ...string) string {
-	rest := ""
+	head, rest := strings.TrimSuffix(label, name), ""
+	room := columns - monitor.Columns(head)
 	for _, w := range words {
 		if w != "" {
 			rest += " · " + w
+			room -= 3 + monitor.Columns(w)
 		}
 	}
-	head := strings.TrimSuffix(label, name)
-	room := max(columns-monitor.Columns(head)-monitor.Columns(rest), nameColumns)
-	return head + monitor.Shorten(name, room) + rest
+	return head + monitor.Shorten(name, max(room, nameColumns)) + rest
 }
 
 // escape keeps a label as it is written: desktops read one character as the
