@@ -33,6 +33,7 @@ type entry struct {
 	pass    uint64  // the newest snapshot that had it
 	endedAt time.Time
 	end     end
+	last    *view.Server // as it was then
 }
 
 func newBook() *book { return &book{entries: make(map[monitor.Identity]*entry), total: newSeries()} }
@@ -85,7 +86,7 @@ func (b *book) see(in *monitor.Instance, now time.Time) (back bool) {
 		if e.series != nil {
 			e.series.observe(unknown(e.endedAt)) // nobody looked meanwhile
 		}
-		e.endedAt, e.end = time.Time{}, end{}
+		e.endedAt, e.end, e.last = time.Time{}, end{}, nil
 	}
 	e.in, e.pass = in, b.pass
 	if e.series == nil && b.makeRoom() {
@@ -144,7 +145,7 @@ func (b *book) leave(s *monitor.Snapshot, now time.Time) (changed bool) {
 		return cmp.Or(cmp.Compare(x.in.Identity.PID, y.in.Identity.PID), cmp.Compare(x.in.Identity.Start, y.in.Identity.Start))
 	})
 	for _, e := range left {
-		e.endedAt = now
+		e.endedAt, e.last = now, view.Of(e.in).Sent(now)
 	}
 	b.ended = append(b.ended, left...)
 	for len(b.ended) > endedMost {
@@ -190,7 +191,7 @@ func (b *book) forget(e *entry) {
 func (b *book) list() []Ended {
 	list := make([]Ended, 0, len(b.ended))
 	for _, e := range b.ended {
-		list = append(list, Ended{Instance: view.Of(e.in).Sent(e.endedAt), EndedAt: view.Moment(e.endedAt), Why: e.end.why(e.in)})
+		list = append(list, Ended{Instance: e.last, EndedAt: view.Moment(e.endedAt), Why: e.end.why(e.in)})
 	}
 	return list
 }
