@@ -35,8 +35,8 @@ func proofOf(in *monitor.Instance) (monitor.Proof, bool) {
 		return monitor.Proof{}, false
 	}
 	p := monitor.Proof{Client: in.Client, Entry: in.Entry}
-	if in.Evidence.Pipe != (monitor.Pipe{}) {
-		p.Pipe = &in.Evidence.Pipe
+	if pipe := in.Evidence.Pipe; pipe != (monitor.Pipe{}) {
+		p.Pipe = &pipe // a copy, so that no old snapshot is kept
 	}
 	return p, true
 }
