@@ -188,8 +188,8 @@ func appendNumbers(all []int, entries []byte) []int {
 	const size, name = int(unsafe.Offsetof(unix.Dirent{}.Reclen)), int(unsafe.Offsetof(unix.Dirent{}.Name))
 	for len(entries) > name {
 		length := int(binary.NativeEndian.Uint16(entries[size:]))
-		text, _, _ := bytes.Cut(entries[name:length], []byte{0})
-		if n, ok := number(text); ok && n <= math.MaxInt32 {
+		end := name + max(bytes.IndexByte(entries[name:length], 0), 0)
+		if n, ok := number(entries[name:end]); ok && n <= math.MaxInt32 {
 			all = append(all, int(n))
 		}
 		entries = entries[length:]

@@ -3,7 +3,6 @@ package process
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 )
@@ -25,21 +24,20 @@ const (
 // out a pid, so that a pass costs almost nothing while nothing is forked.
 type Table struct {
 	source *tableSource
-	known  map[int]*entry // by pid
-	passes int            // that were made
+	known  []*entry // by pid, ascending
+	begun  bool     // a pass was made
 }
 
 // entry is what Table remembers about one pid.
 type entry struct {
 	as      listed
-	seen    int           // how many passes were made before the last in which it was listed
 	program program       // the zero one for what is not ours, or hidden from us
 	young   time.Duration // until then looked at in every pass
 	due     time.Duration // when to look again after that
 }
 
 // NewTable makes a table that knows nothing yet.
-func NewTable() *Table { return &Table{source: newTableSource(), known: map[int]*entry{}} }
+func NewTable() *Table { return &Table{source: newTableSource()} }
 
 // Pass returns what is new since the last pass, everything of ours in the
 // first one: new processes, and known ones that run another program than when
@@ -48,12 +46,11 @@ func NewTable() *Table { return &Table{source: newTableSource(), known: map[int]
 // vanishes while it is read. What cannot be read now is found by a later pass.
 func (t *Table) Pass() (fresh []Info, err error) {
 	now := t.source.now()
-	look := func(e *entry) {
+	look := func(e *entry) (gone bool) {
 		info, runs, err := t.source.look(e.as.pid, e.program)
 		switch {
 		case errors.Is(err, ErrGone):
-			delete(t.known, e.as.pid)
-			return
+			return true
 		case err != nil: // hidden from us, or we lack descriptors: the next look may tell
 			runs = e.program
 		}
@@ -63,11 +60,12 @@ func (t *Table) Pass() (fresh []Info, err error) {
 				fresh = append(fresh, info)
 			}
 		}
-		if t.passes == 0 && err == nil { // most have run for long
+		if !t.begun && err == nil { // most have run for long
 			e.young = min(e.young, t.source.began(runs, now)+youngFor)
 		}
 		e.program = runs
 		e.due = now + roundTrip/2 + roundTrip/120*time.Duration(e.as.pid%60) // not all in the same pass
+		return false
 	}
 
 	all, anew, err := t.source.list()
@@ -77,28 +75,29 @@ func (t *Table) Pass() (fresh []Info, err error) {
 	if anew {
 		t.compare(all, now)
 	}
-	for _, e := range t.known {
-		if e.young > now || e.due <= now {
-			look(e)
-		}
-	}
-	t.passes++
-	slices.SortFunc(fresh, func(a, b Info) int { return a.PID - b.PID })
+	t.known = slices.DeleteFunc(t.known, func(e *entry) bool { return (e.young > now || e.due <= now) && look(e) })
+	t.begun = true
 	return fresh, nil
 }
 
 // compare brings known in line with the system's list. What is new in it, or shows
 // otherwise, is due.
 func (t *Table) compare(all []listed, now time.Duration) {
-	for _, l := range all {
-		e := t.known[l.pid]
-		if e == nil {
-			e = &entry{as: l, young: now + youngFor}
-			t.known[l.pid] = e
+	slices.SortFunc(all, func(a, b listed) int { return a.pid - b.pid }) // Linux lists them so
+	before := t.known
+	t.known = make([]*entry, len(all))
+	for i, l := range all {
+		for len(before) > 0 && before[0].as.pid < l.pid {
+			before = before[1:]
 		}
-		if e.seen = t.passes; e.as != l {
+		if len(before) == 0 || before[0].as.pid != l.pid {
+			t.known[i] = &entry{as: l, young: now + youngFor}
+			continue
+		}
+		e := before[0]
+		if e.as != l {
 			e.as, e.due = l, now
 		}
+		t.known[i] = e
 	}
-	maps.DeleteFunc(t.known, func(_ int, e *entry) bool { return e.seen != t.passes })
 }

@@ -61,8 +61,9 @@ func (s *tableSource) list() (all []listed, anew bool, err error) {
 	if err != nil {
 		s.last = 0 // so that the next pass lists again
 	}
-	for _, pid := range pids {
-		all = append(all, listed{pid})
+	all = make([]listed, len(pids))
+	for i, pid := range pids {
+		all[i].pid = pid
 	}
 	return all, true, err
 }
