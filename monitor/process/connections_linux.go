@@ -44,20 +44,22 @@ func (p procfs) withHolders(all []tcpEnd, pids []int) ([]tcpEnd, error) {
 		at[uint64(s.inode)] = append(at[uint64(s.inode)], s)
 	}
 	for _, pid := range pids {
-		var sockets []end
-		o, err := p.open(pid)
+		dir, err := openAt(unix.AT_FDCWD, p.path(pid, "/fd"), unix.O_RDONLY|unix.O_DIRECTORY)
 		if err == nil {
-			sockets, err = o.ends(SocketPair)
-			o.close()
+			err = eachEnd(dir, []LinkKind{SocketPair}, func(e end) error {
+				for _, s := range at[e.inode] {
+					s.pid = pid
+					all = append(all, s)
+				}
+				return nil
+			})
+			unix.Close(dir)
+		}
+		if err != nil {
+			err = p.failed("listing the descriptors of", pid, err)
 		}
 		if err != nil && !errors.Is(err, ErrGone) && !errors.Is(err, fs.ErrPermission) {
 			return nil, err
-		}
-		for _, e := range sockets {
-			for _, s := range at[e.inode] {
-				s.pid = pid
-				all = append(all, s)
-			}
 		}
 	}
 	return all, nil

@@ -83,26 +83,15 @@ func (o opened) ends(kinds ...LinkKind) (ends []end, err error) {
 		return nil, o.fs.failed("listing the descriptors of", o.pid, err)
 	}
 	defer unix.Close(dir)
-	fds, err := numbers(dir)
-	var link [64]byte
-	for _, fd := range fds {
-		e := end{fd: fd, access: unix.O_RDWR}
-		n, failed := unix.Readlinkat(dir, strconv.Itoa(fd), link[:])
-		if failed == nil {
-			e.kind, e.inode, _ = parseEndLink(link[:n])
+	err = eachEnd(dir, kinds, func(e end) (err error) {
+		if e.kind == Pipe {
+			e.access, err = o.access(e.fd)
 		}
-		wanted := slices.Contains(kinds, e.kind)
-		if wanted && e.kind == Pipe {
-			e.access, failed = o.access(fd)
-		}
-		if wanted && failed == nil {
+		if err == nil {
 			ends = append(ends, e)
 		}
-		// A descriptor that was closed meanwhile is none.
-		if err == nil && !errors.Is(failed, unix.ENOENT) {
-			err = failed
-		}
-	}
+		return err
+	})
 	if err == nil { // those of a process that has ended meanwhile are not closed, but unknown
 		err = unix.Faccessat(o.dir, "fd", unix.F_OK, 0)
 	}
@@ -111,6 +100,28 @@ func (o opened) ends(kinds ...LinkKind) (ends []end, err error) {
 	}
 	slices.SortFunc(ends, func(a, b end) int { return a.fd - b.fd })
 	return ends, nil
+}
+
+// eachEnd calls take with what a directory of descriptors lists of some kinds, and returns
+// the first error. How a pipe was opened is not known yet.
+func eachEnd(dir int, kinds []LinkKind, take func(end) error) error {
+	fds, err := numbers(dir)
+	var link [64]byte
+	for _, fd := range fds {
+		e := end{fd: fd, access: unix.O_RDWR}
+		n, failed := unix.Readlinkat(dir, strconv.Itoa(fd), link[:])
+		if failed == nil {
+			var ok bool
+			if e.kind, e.inode, ok = parseEndLink(link[:n]); ok && slices.Contains(kinds, e.kind) {
+				failed = take(e)
+			}
+		}
+		// A descriptor that was closed meanwhile is none.
+		if err == nil && !errors.Is(failed, unix.ENOENT) {
+			err = failed
+		}
+	}
+	return err
 }
 
 // access is how a descriptor was opened: the flags of open(2), an octal number.
