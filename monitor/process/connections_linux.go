@@ -46,7 +46,7 @@ func (p procfs) withHolders(all []tcpEnd, pids []int) ([]tcpEnd, error) {
 	for _, pid := range pids {
 		dir, err := openAt(unix.AT_FDCWD, p.path(pid, "/fd"), unix.O_RDONLY|unix.O_DIRECTORY)
 		if err == nil {
-			err = eachEnd(dir, []LinkKind{SocketPair}, func(e end) error {
+			err = eachEnd(dir, socketsOnly, func(e end) error {
 				for _, s := range at[e.inode] {
 					s.pid = pid
 					all = append(all, s)

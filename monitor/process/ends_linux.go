@@ -13,10 +13,13 @@ import (
 	"lamplighter/monitor"
 )
 
-// end is a descriptor through which a process may talk to another one.
+// end is a descriptor through which a process may talk to another one. A link, which is
+// the conversation of a server with its client over standard input and output
+// (monitor.Pipe), is pipes where the client is in Python, Go or Rust, and pairs of unix
+// stream sockets without a name where it is in node.
 type end struct {
 	fd     int
-	kind   LinkKind // SocketPair stands for a socket of any kind until the kernel was asked
+	socket bool // of any kind, until the kernel was asked; else it is a pipe
 	inode  uint64
 	access int // O_RDONLY, O_WRONLY or O_RDWR, as it was opened; sockets are O_RDWR
 
@@ -27,10 +30,10 @@ type end struct {
 
 // faces reports whether another descriptor is of the other end.
 func (e end) faces(o end) bool {
-	if e.kind == SocketPair {
-		return o.kind == SocketPair && o.inode == uint64(e.peer)
+	if e.socket {
+		return o.socket && o.inode == uint64(e.peer)
 	}
-	return o.kind == Pipe && o.inode == e.inode && o.access != e.access
+	return !o.socket && o.inode == e.inode && o.access != e.access
 }
 
 // withPeer asks the kernel for the other end of a socket; false when no client can be
@@ -38,7 +41,7 @@ func (e end) faces(o end) bool {
 // the process has connected to. What has both ends talks to itself, and so does a fork
 // of it.
 func (e end) withPeer(all []end) (_ end, ok bool, err error) {
-	if e.kind == Pipe {
+	if !e.socket {
 		return e, true, nil
 	}
 	s, known, err := unixSocketOf(e.inode)
@@ -75,16 +78,19 @@ func (p procfs) openAs(id monitor.Identity) (opened, error) {
 	return o, nil
 }
 
-// ends lists what a process has open of some kinds, pipes without a name and sockets,
-// sorted by descriptor.
-func (o opened) ends(kinds ...LinkKind) (ends []end, err error) {
+// What ends is asked for.
+const socketsOnly, pipesToo = false, true
+
+// ends lists the sockets that a process has open, and the pipes without a name if they are
+// asked for, sorted by descriptor.
+func (o opened) ends(pipes bool) (ends []end, err error) {
 	dir, err := openAt(o.dir, "fd", unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, o.fs.failed("listing the descriptors of", o.pid, err)
 	}
 	defer unix.Close(dir)
-	err = eachEnd(dir, kinds, func(e end) (err error) {
-		if e.kind == Pipe {
+	err = eachEnd(dir, pipes, func(e end) (err error) {
+		if !e.socket {
 			e.access, err = o.access(e.fd)
 		}
 		if err == nil {
@@ -102,9 +108,10 @@ func (o opened) ends(kinds ...LinkKind) (ends []end, err error) {
 	return ends, nil
 }
 
-// eachEnd calls take with what a directory of descriptors lists of some kinds, and returns
-// the first error. How a pipe was opened is not known yet.
-func eachEnd(dir int, kinds []LinkKind, take func(end) error) error {
+// eachEnd calls take with each socket that a directory of descriptors lists, and with each
+// pipe if those are asked for, and returns the first error. How a pipe was opened is not
+// known yet.
+func eachEnd(dir int, pipes bool, take func(end) error) error {
 	fds, err := numbers(dir)
 	var link [64]byte
 	for _, fd := range fds {
@@ -112,7 +119,7 @@ func eachEnd(dir int, kinds []LinkKind, take func(end) error) error {
 		n, failed := unix.Readlinkat(dir, strconv.Itoa(fd), link[:])
 		if failed == nil {
 			var ok bool
-			if e.kind, e.inode, ok = parseEndLink(link[:n]); ok && slices.Contains(kinds, e.kind) {
+			if e.socket, e.inode, ok = parseEndLink(link[:n]); ok && (e.socket || pipes) {
 				failed = take(e)
 			}
 		}
@@ -143,32 +150,25 @@ func (o opened) access(fd int) (int, error) {
 }
 
 // endsHeldBy is ends of a process that is still the one that is meant and runs.
-func endsHeldBy(id monitor.Identity, kinds ...LinkKind) ([]end, error) {
+func endsHeldBy(id monitor.Identity, pipes bool) ([]end, error) {
 	o, err := system().openAs(id)
 	if err != nil {
 		return nil, err
 	}
 	defer o.close()
-	return o.ends(kinds...)
+	return o.ends(pipes)
 }
 
 // parseEndLink reads what the link of a descriptor says: "pipe:[123]" or
 // "socket:[123]"; false for anything else, named pipes included.
-func parseEndLink(b []byte) (LinkKind, uint64, bool) {
-	kind := Pipe
-	rest, ok := bytes.CutPrefix(b, []byte("pipe:["))
-	if !ok {
-		kind = SocketPair
-		if rest, ok = bytes.CutPrefix(b, []byte("socket:[")); !ok {
-			return "", 0, false
-		}
+func parseEndLink(b []byte) (socket bool, inode uint64, ok bool) {
+	rest, pipe := bytes.CutPrefix(b, []byte("pipe:["))
+	if !pipe {
+		rest, socket = bytes.CutPrefix(b, []byte("socket:["))
 	}
-	rest, ok = bytes.CutSuffix(rest, []byte("]"))
+	rest, closed := bytes.CutSuffix(rest, []byte("]"))
 	inode, isNumber := number(rest)
-	if !ok || !isNumber || inode == 0 {
-		return "", 0, false
-	}
-	return kind, inode, true
+	return socket, inode, (pipe || socket) && closed && isNumber && inode != 0
 }
 
 // deserted reports whether nobody is left at the other end of a pipe: no writer
@@ -181,7 +181,7 @@ func parseEndLink(b []byte) (LinkKind, uint64, bool) {
 // file, and a reading end that is held would hide the closed pipe from its
 // client.
 func (o opened) deserted(e end) (bool, error) {
-	if e.kind != Pipe || e.access == unix.O_RDWR {
+	if e.socket || e.access == unix.O_RDWR {
 		return false, fmt.Errorf("descriptor %d of process %d is no end of a pipe", e.fd, o.pid)
 	}
 	at, err := openAt(o.dir, "fd/"+strconv.Itoa(e.fd), unix.O_PATH)
@@ -200,7 +200,7 @@ func (o opened) deserted(e end) (bool, error) {
 	if err != nil {
 		return false, o.fs.failed("looking at a pipe of", o.pid, err)
 	}
-	if kind, inode, ok := parseEndLink(link[:n]); !ok || kind != Pipe || inode != e.inode {
+	if socket, inode, ok := parseEndLink(link[:n]); !ok || socket || inode != e.inode {
 		return false, errMoved
 	}
 	fd, err := openAt(unix.AT_FDCWD, itself, e.access|unix.O_NONBLOCK)
@@ -281,7 +281,7 @@ func (e localEnds) SameInput(wrapper monitor.Identity) bool {
 	case mine != noFile && !mine.null:
 		return false
 	}
-	all, err := s.ends(Pipe, SocketPair)
+	all, err := s.ends(pipesToo)
 	if err != nil {
 		return false
 	}
@@ -306,7 +306,7 @@ func (e localEnds) SameInput(wrapper monitor.Identity) bool {
 func (localEnds) HasUnixClients(servers []monitor.Identity) (bool, error) {
 	var unknown error
 	for _, id := range servers {
-		sockets, err := endsHeldBy(id, SocketPair)
+		sockets, err := endsHeldBy(id, socketsOnly)
 		if err != nil && !errors.Is(err, ErrGone) {
 			return false, err
 		}

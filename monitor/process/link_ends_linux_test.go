@@ -16,7 +16,7 @@ import (
 func TestParseEndLink(t *testing.T) {
 	for in, want := range map[string]string{
 		"pipe:[123]":                     "pipe 123",
-		"socket:[4294967296]":            "socket pair 4294967296",
+		"socket:[4294967296]":            "socket 4294967296",
 		"socket:[0]":                     "",
 		"pipe:[]":                        "",
 		"pipe:[12":                       "",
@@ -31,10 +31,13 @@ func TestParseEndLink(t *testing.T) {
 		"pipe:[18446744073709551615]":    "pipe 18446744073709551615",
 		"pipe:[99999999999999999999999]": "",
 	} {
-		kind, inode, ok := parseEndLink([]byte(in))
+		socket, inode, ok := parseEndLink([]byte(in))
 		got := ""
 		if ok {
-			got = fmt.Sprintf("%s %d", kind, inode)
+			got = fmt.Sprintf("pipe %d", inode)
+		}
+		if ok && socket {
+			got = fmt.Sprintf("socket %d", inode)
 		}
 		if want == "" != !ok || ok && got != want {
 			t.Errorf("%q: %s", in, got)
@@ -150,10 +153,10 @@ func TestUnixSockets(t *testing.T) {
 }
 
 func TestChooseStreams(t *testing.T) {
-	r := func(fd int, inode uint64) end { return end{fd: fd, kind: Pipe, inode: inode, access: unix.O_RDONLY} }
-	w := func(fd int, inode uint64) end { return end{fd: fd, kind: Pipe, inode: inode, access: unix.O_WRONLY} }
+	r := func(fd int, inode uint64) end { return end{fd: fd, inode: inode, access: unix.O_RDONLY} }
+	w := func(fd int, inode uint64) end { return end{fd: fd, inode: inode, access: unix.O_WRONLY} }
 	s := func(fd int, inode uint64) end {
-		return end{fd: fd, kind: SocketPair, inode: inode, access: unix.O_RDWR}
+		return end{fd: fd, socket: true, inode: inode, access: unix.O_RDWR}
 	}
 	for _, c := range []struct {
 		name    string
@@ -170,7 +173,7 @@ func TestChooseStreams(t *testing.T) {
 		{"output moved", []end{r(0, 1), w(1, 3), w(2, 3), w(10, 2), r(11, 7)}, false, []int{0}, []int{10}, true, false},
 		{"sockets moved", []end{s(1, 3), s(2, 3), s(9, 1), s(10, 2)}, true, []int{9, 10}, []int{9, 10}, true, false},
 		{"twice", []end{r(9, 1), w(10, 2), r(11, 1), w(12, 2)}, true, []int{9}, []int{10}, true, false},
-		{"to itself", []end{r(3, 5), w(4, 5), r(9, 1), w(10, 2), {fd: 6, kind: Pipe, inode: 6, access: unix.O_RDWR}}, true, []int{9}, []int{10}, true, false},
+		{"to itself", []end{r(3, 5), w(4, 5), r(9, 1), w(10, 2), {fd: 6, inode: 6, access: unix.O_RDWR}}, true, []int{9}, []int{10}, true, false},
 		{"only an output was given", []end{w(1, 2), w(2, 3), r(9, 1), w(10, 4)}, true, nil, nil, false, false},
 		{"a terminal", []end{r(9, 1), w(10, 2)}, false, nil, nil, false, false},
 		{"a writing end as input", []end{w(0, 1), w(1, 2)}, false, nil, nil, false, false},
@@ -196,11 +199,11 @@ func TestChooseStreamsNeverOffersAForbiddenEnd(t *testing.T) {
 		all := rapid.SliceOfDistinct(rapid.Custom(func(t *rapid.T) end {
 			e := end{
 				fd:     rapid.IntRange(0, 12).Draw(t, "fd"),
-				kind:   rapid.SampledFrom([]LinkKind{Pipe, SocketPair}).Draw(t, "kind"),
+				socket: rapid.Bool().Draw(t, "socket"),
 				inode:  rapid.Uint64Range(1, 5).Draw(t, "inode"),
 				access: rapid.SampledFrom([]int{unix.O_RDONLY, unix.O_WRONLY, unix.O_RDWR}).Draw(t, "access"),
 			}
-			if e.kind == SocketPair {
+			if e.socket {
 				e.inode, e.access = e.inode+100, unix.O_RDWR
 			}
 			return e
@@ -212,7 +215,7 @@ func TestChooseStreamsNeverOffersAForbiddenEnd(t *testing.T) {
 			}
 		}
 		for _, in := range s.in {
-			if !in.reads() || in.kind == Pipe && in.writes() {
+			if !in.reads() || !in.socket && in.writes() {
 				t.Fatalf("reads from %+v", in)
 			}
 		}
@@ -220,8 +223,8 @@ func TestChooseStreamsNeverOffersAForbiddenEnd(t *testing.T) {
 			if !out.writes() {
 				t.Fatalf("writes to %+v", out)
 			}
-			if out.kind == Pipe && slices.ContainsFunc(all, func(e end) bool {
-				return e.kind == Pipe && e.inode == out.inode && e.reads()
+			if !out.socket && slices.ContainsFunc(all, func(e end) bool {
+				return !e.socket && e.inode == out.inode && e.reads()
 			}) {
 				t.Fatalf("%+v is the writing end of a pipe that it reads", out)
 			}
@@ -260,16 +263,16 @@ func TestDesertedRefusesWhatIsNoPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range []end{
-		{fd: int(fifo.Fd()), kind: Pipe, inode: st.Ino, access: unix.O_RDONLY},
-		{fd: int(p.Fd()), kind: Pipe, inode: 5, access: unix.O_RDONLY},
-		{fd: int(r.Fd()), kind: Pipe, inode: 5, access: unix.O_RDONLY},
-		{fd: 9999, kind: Pipe, inode: 5, access: unix.O_RDONLY},
+		{fd: int(fifo.Fd()), inode: st.Ino, access: unix.O_RDONLY},
+		{fd: int(p.Fd()), inode: 5, access: unix.O_RDONLY},
+		{fd: int(r.Fd()), inode: 5, access: unix.O_RDONLY},
+		{fd: 9999, inode: 5, access: unix.O_RDONLY},
 	} {
 		if _, err := o.deserted(e); !errors.Is(err, errMoved) {
 			t.Errorf("%+v: %v", e, err)
 		}
 	}
-	for _, e := range []end{{kind: SocketPair}, {kind: Pipe, access: unix.O_RDWR}} {
+	for _, e := range []end{{socket: true}, {access: unix.O_RDWR}} {
 		if _, err := o.deserted(e); err == nil {
 			t.Errorf("%+v was opened", e)
 		}

@@ -49,7 +49,7 @@ func (e localEnds) Holder(client monitor.Identity) (holder Info, link monitor.Pi
 		return Info{}, monitor.Pipe{}, false, nil // so that none is read who may have thousands of descriptors
 	}
 	for above := 0; ; above++ {
-		theirs, err := endsHeldBy(candidate.Identity, Pipe, SocketPair)
+		theirs, err := endsHeldBy(candidate.Identity, pipesToo)
 		if above > 0 && (errors.Is(err, ErrGone) || errors.Is(err, fs.ErrPermission)) {
 			break
 		}
@@ -106,13 +106,13 @@ type streams struct {
 
 // sockets reports whether the client may be at the other end of a socket.
 func (s streams) sockets() bool {
-	isSocket := func(e end) bool { return e.kind == SocketPair }
+	isSocket := func(e end) bool { return e.socket }
 	return slices.ContainsFunc(s.in, isSocket) || slices.ContainsFunc(s.out, isSocket)
 }
 
 // streams lists the ends that may belong to the client.
 func (o opened) streams() (streams, error) {
-	all, err := o.ends(Pipe, SocketPair)
+	all, err := o.ends(pipesToo)
 	if err != nil {
 		return streams{}, err
 	}
@@ -143,15 +143,15 @@ func chooseStreams(all []end, null bool) streams {
 		}
 		return all[i], true
 	}
-	same := func(a, b end) bool { return a.kind == b.kind && a.inode == b.inode }
+	same := func(a, b end) bool { return a.socket == b.socket && a.inode == b.inode }
 	in, hasIn := at(0)
 	out, hasOut := at(1)
 	errs, hasErr := at(2)
-	hasIn = hasIn && in.reads() && !(in.kind == Pipe && in.writes())
+	hasIn = hasIn && in.reads() && (in.socket || !in.writes())
 	// Standard error is inherited and proves nothing, unless it is the one
 	// socket that serves as everything.
 	isErr := func(e end) bool { return hasErr && same(e, errs) && !(hasIn && same(e, in)) }
-	hasOut = hasOut && !isErr(out) && out.writes() && !selfTalk(out, all) && !(out.kind == Pipe && out.reads())
+	hasOut = hasOut && !isErr(out) && out.writes() && !selfTalk(out, all) && (out.socket || !out.reads())
 	switch {
 	case hasIn && hasOut:
 		s.in, s.out, s.shared = []end{in}, []end{out}, same(in, out)
@@ -163,7 +163,7 @@ func chooseStreams(all []end, null bool) streams {
 	}
 	s.moved = true
 	for _, e := range all {
-		if isErr(e) || selfTalk(e, all) || e.kind == Pipe && e.access == unix.O_RDWR {
+		if isErr(e) || selfTalk(e, all) || !e.socket && e.access == unix.O_RDWR {
 			continue
 		}
 		if !hasIn && e.reads() {
@@ -178,7 +178,7 @@ func chooseStreams(all []end, null bool) streams {
 
 // addEnd leaves out further descriptors of the same end.
 func addEnd(list []end, e end) []end {
-	isSame := func(had end) bool { return had.kind == e.kind && had.inode == e.inode && had.access == e.access }
+	isSame := func(had end) bool { return had.socket == e.socket && had.inode == e.inode && had.access == e.access }
 	if slices.ContainsFunc(list, isSame) {
 		return list
 	}
@@ -208,7 +208,7 @@ func (e localEnds) Closed(l monitor.Pipe) (bool, error) {
 		return false, err
 	}
 	defer o.close()
-	all, err := o.ends(Pipe, SocketPair)
+	all, err := o.ends(pipesToo)
 	if err != nil {
 		return false, err
 	}
@@ -230,12 +230,9 @@ func (e localEnds) Closed(l monitor.Pipe) (bool, error) {
 
 // over reports whether one direction is closed at the other end.
 func (o opened) over(l monitor.PipeEnd, all []end, access int) (bool, error) {
-	kind := Pipe
-	if l.Peer != 0 {
-		kind = SocketPair
-	}
+	socket := l.Peer != 0
 	i := slices.IndexFunc(all, func(e end) bool {
-		return e.kind == kind && e.inode == l.Inode && (e.kind == SocketPair || e.access == access)
+		return e.socket == socket && e.inode == l.Inode && (socket || e.access == access)
 	})
 	if i < 0 {
 		return false, fmt.Errorf("looking at end %d of the link of process %d: %w", l.Inode, o.pid, ErrUnheld)
@@ -243,7 +240,7 @@ func (o opened) over(l monitor.PipeEnd, all []end, access int) (bool, error) {
 	if access == unix.O_WRONLY && selfTalk(all[i], all) {
 		return false, nil // it reads the pipe itself, so there is a reader
 	}
-	if kind == Pipe {
+	if !socket {
 		return o.deserted(all[i])
 	}
 	s, ok, err := unixSocketOf(l.Inode)
@@ -293,7 +290,7 @@ func (e localEnds) Abandoned() (bool, error) {
 			return false, err
 		}
 		for _, p := range tree[1:] {
-			ends, _ := endsHeldBy(p.Identity, Pipe, SocketPair) // of those that we may look at
+			ends, _ := endsHeldBy(p.Identity, pipesToo) // of those that we may look at
 			below = append(below, ends...)
 		}
 	}
@@ -301,7 +298,7 @@ func (e localEnds) Abandoned() (bool, error) {
 		deserted := false
 		for _, e := range direction {
 			e, mayBeTheirs, err := e.withPeer(s.all)
-			if err == nil && e.kind == Pipe {
+			if err == nil && !e.socket {
 				e.closed, err = o.deserted(e)
 			}
 			if err != nil || mayBeTheirs && !e.closed && !slices.ContainsFunc(below, e.faces) {
