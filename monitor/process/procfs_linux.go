@@ -226,8 +226,8 @@ func Read(pid int) (Info, error) {
 // only: it moves when the clock is set. It is cut to a second so that two calls
 // agree, and never rounded up: a process that has begun did so in the past. The
 // process need not exist any more.
-func StartedAt(id monitor.Identity) (time.Time, error) {
-	return time.Now().Add(ticks(id.Start) - sinceBoot()).Truncate(time.Second), nil
+func StartedAt(id monitor.Identity) time.Time {
+	return time.Now().Add(ticks(id.Start) - sinceBoot()).Truncate(time.Second)
 }
 
 // Children returns the pids of the direct children. The kernel makes the list

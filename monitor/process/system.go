@@ -99,7 +99,7 @@ func (local) Self() int                                      { return os.Getpid(
 func (local) Scan() func() ([]Info, error)                   { return NewTable().Pass }
 func (local) Read(pid int) (Info, error)                     { return Read(pid) }
 func (local) Stat(pid int) (Stat, error)                     { return ReadStat(pid) }
-func (local) Started(id monitor.Identity) (time.Time, error) { return StartedAt(id) }
+func (local) Started(id monitor.Identity) (time.Time, error) { return StartedAt(id), nil }
 func (local) SameUser(pid int) (bool, error)                 { return SameUser(pid) }
 func (local) Tree(root monitor.Identity) ([]Stat, error)     { return Tree(root) }
 func (local) Ends(server monitor.Identity) Ends              { return localEnds{server} }

@@ -122,12 +122,9 @@ func ReadStat(pid int) (Stat, error) {
 
 // StartedAt is the wall-clock time at which the process started, for showing
 // only. The process need not exist any more.
-func StartedAt(id monitor.Identity) (time.Time, error) {
-	if id.Start > math.MaxInt64 {
-		return time.Time{}, fmt.Errorf("process %d: %d is not a start time", id.PID, id.Start)
-	}
+func StartedAt(id monitor.Identity) time.Time {
 	ft := windows.Filetime{LowDateTime: uint32(id.Start), HighDateTime: uint32(id.Start >> 32)}
-	return time.Unix(0, ft.Nanoseconds()), nil
+	return time.Unix(0, ft.Nanoseconds())
 }
 
 // SameUser reports whether a process runs as our user: the user of its token is

@@ -95,8 +95,7 @@ func look(pid int) (p running, lives bool) {
 	case err != nil:
 		return running{}, true
 	}
-	began, _ := process.StartedAt(stat.Identity)
-	return running{stat.Start, secondsOf(began)}, true
+	return running{stat.Start, secondsOf(process.StartedAt(stat.Identity))}, true
 }
 
 // update brings the document in step: every instance that is wanted has a right
