@@ -100,25 +100,6 @@ func TestStopWhileNobodyTakesExits(t *testing.T) {
 	}
 }
 
-// TestPolling watches what cannot be held, or only by its start time.
-func TestPolling(t *testing.T) {
-	w := NewExitWatch()
-	w.pollEvery = 10 * time.Millisecond
-	a, b := sleeper(t), sleeper(t)
-	w.watched[a], w.watched[b] = &watched{handle: unheld(a)}, &watched{handle: unheld(b)}
-	serve(t, w)
-	if !polls(w) {
-		t.Error("it does not poll")
-	}
-	for _, id := range []monitor.Identity{b, a} {
-		kill(t, id.PID, syscall.SIGKILL)
-		if got := nextExit(t, w); got != id {
-			t.Errorf("told %v", got)
-		}
-	}
-	eventually(t, "it polls no more", func() bool { return !polls(w) }) // it tells of an end, and then forgets it
-}
-
 // TestWatchWithoutDescriptorsLeft watches a process that it cannot even look at.
 func TestWatchWithoutDescriptorsLeft(t *testing.T) {
 	id := sleeper(t)
@@ -142,6 +123,7 @@ func TestWatchWithoutDescriptorsLeft(t *testing.T) {
 	if got := nextExit(t, w); got != id {
 		t.Errorf("told %v", got)
 	}
+	eventually(t, "it polls no more", func() bool { return !polls(w) }) // it tells of an end, and then forgets it
 }
 
 // TestWatchLeavesDescriptors holds no more processes than a quarter of the limit.

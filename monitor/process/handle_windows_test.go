@@ -1,7 +1,6 @@
 package process
 
 import (
-	"context"
 	"errors"
 	"testing"
 
@@ -22,8 +21,8 @@ func TestHoldAndKill(t *testing.T) {
 	for name, end := range map[string]func(*Handle) error{"kill": (*Handle).Kill, "terminate": (*Handle).Terminate} {
 		p := start(t, "idle")
 		h := holding(t, p.Identity)
-		if h.Ended() {
-			t.Errorf("%s: it has ended", name)
+		if err := h.Suspend(); !errors.Is(err, errors.ErrUnsupported) || h.Ended() {
+			t.Errorf("%s: Suspend: %v, ended %v", name, err, h.Ended())
 		}
 		if err := errors.Join(h.Continue(), end(h)); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -46,21 +45,5 @@ func TestHoldAndKill(t *testing.T) {
 		if !h.Ended() {
 			t.Errorf("%s: lives again after Close", name)
 		}
-	}
-}
-
-// What waits for another process ends with its context, and nothing is sent.
-func TestWaitEndsWithItsContext(t *testing.T) {
-	p := start(t, "idle")
-	h := holding(t, p.Identity)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- h.Wait(ctx) }()
-	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) || h.Ended() {
-		t.Errorf("%v, ended %v", err, h.Ended())
-	}
-	if err := h.Suspend(); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("Suspend: %v", err)
 	}
 }

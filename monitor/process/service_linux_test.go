@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"net"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -193,15 +191,6 @@ func TestAskSystemdOverASilentBus(t *testing.T) {
 		if main, err := askSystemd(ctx, 1, ofUser); main != 0 || err == nil {
 			t.Errorf("%d, %v", main, err)
 		}
-	}
-}
-
-func TestCgroup(t *testing.T) {
-	if own, err := system().cgroupOf(identityOf(t, os.Getpid())); err != nil || !strings.Contains(own, ":") {
-		t.Errorf("%q, %v", own, err)
-	}
-	if _, err := system().cgroupOf(monitor.Identity{PID: unused(t)}); !errors.Is(err, ErrGone) {
-		t.Error(err)
 	}
 }
 
