@@ -16,7 +16,7 @@ import (
 // elsewhere is what a member of the tree has run that is no process below it.
 type elsewhere struct {
 	command.Elsewhere
-	end []string // a whole command line that ends it, nil when there is none
+	end []string // a whole command line that ends it, nil when there is none, or it has failed
 }
 
 // elsewhereTime is how long a program may take to end what it has run.
@@ -25,39 +25,37 @@ const elsewhereTime = 15 * time.Second
 // maxIDFile bounds what is read of a file that names a container, in bytes.
 const maxIDFile = 256
 
-// findElsewhere is what the members have run elsewhere, each once. Nothing is sent.
-func (tree *heldTree) findElsewhere() (list []elsewhere) {
+// findElsewhere finds what the members have run elsewhere, each once. Nothing is sent.
+func (l *Ladder) findElsewhere(tree *heldTree) {
 	for _, m := range tree.members {
 		if !m.alive || m.spared != nil {
 			continue
 		}
-		info, err := tree.system.Read(m.id.PID)
+		info, err := l.o.System.Read(m.id.PID)
 		if err != nil || info.Identity != m.id {
 			continue
 		}
-		e := command.RunsElsewhere(info.Exe, info.Args)
-		if e.What == "" || slices.ContainsFunc(list, func(other elsewhere) bool { return other.What == e.What }) {
+		e := elsewhere{Elsewhere: command.RunsElsewhere(info.Exe, info.Args)}
+		if e.What == "" || slices.ContainsFunc(tree.elsewhere, func(other elsewhere) bool { return other.What == e.What }) {
 			continue
 		}
-		found := elsewhere{Elsewhere: e}
 		if e.Name == "" && filepath.IsAbs(e.IDFile) {
 			text, _ := statefile.Read(e.IDFile, maxIDFile) // what cannot be read is no name
 			e.Name = strings.TrimSpace(string(text))
 		}
-		if e.End != nil && command.IsContainerName(e.Name) {
-			found.end = slices.Concat([]string{info.Exe}, e.End, []string{e.Name})
+		if e.End != nil && command.IsContainerName(e.Name) && l.o.Run != nil {
+			e.end = slices.Concat([]string{info.Exe}, e.End, []string{e.Name})
 		}
-		list = append(list, found)
+		tree.elsewhere = append(tree.elsewhere, e)
 	}
-	return list
 }
 
 // endElsewhere ends what can be named, while the program that runs it is still held, so that
 // the name is that of its own. What is left may run on.
-func (l *Ladder) endElsewhere(ctx context.Context, j *journal, all []elsewhere) (left []elsewhere) {
-	for _, e := range all {
+func (l *Ladder) endElsewhere(ctx context.Context, j *journal, tree *heldTree) {
+	for i, e := range tree.elsewhere {
 		err := errors.New("it has no name")
-		if e.end != nil && l.o.Run != nil {
+		if e.end != nil {
 			j.add(monitor.EventAsked, inShort(e))
 			limited, cancel := context.WithTimeout(ctx, elsewhereTime)
 			err = l.o.Run(limited, e.end)
@@ -65,10 +63,9 @@ func (l *Ladder) endElsewhere(ctx context.Context, j *journal, all []elsewhere) 
 		}
 		if err != nil {
 			l.o.Log.Info("what runs elsewhere was not ended", "instance", j.in.Label(), "what", e.What, "error", err)
-			left = append(left, e)
+			tree.elsewhere[i].end = nil
 		}
 	}
-	return left
 }
 
 // inShort is the command that ends something elsewhere, for people.

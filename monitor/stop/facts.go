@@ -187,11 +187,7 @@ func (l *Ladder) users(in *monitor.Instance, tree *heldTree, listeners []process
 				continue
 			}
 			seen[c.PID] = true
-			user := Process{PID: c.PID}
-			if c.PID != 0 {
-				user = l.named(c.PID)
-			}
-			users = append(users, user)
+			users = append(users, l.named(c.PID)) // whoever 0 is has no name
 		}
 	}
 	slices.SortFunc(users, func(a, b Process) int { return a.PID - b.PID })

@@ -22,16 +22,13 @@ type journal struct {
 	steps  []monitor.Event
 }
 
-func (j *journal) add(kind monitor.EventKind, detail string) { j.note(j.event(kind, detail)) }
-
-func (j *journal) event(kind monitor.EventKind, detail string) monitor.Event {
-	return monitor.Event{
-		At: j.ladder.now(), Kind: kind, ID: j.in.ID(), PID: j.in.Identity.PID, Label: j.in.Label(), Detail: detail,
-		Order: strconv.FormatInt(j.began.UnixMilli(), 36),
-	}
+func (j *journal) add(kind monitor.EventKind, detail string) {
+	j.note(j.in.Event(kind, j.ladder.now(), detail))
 }
 
+// note tells an event as one of this Stop.
 func (j *journal) note(e monitor.Event) {
+	e.Order = strconv.FormatInt(j.began.UnixMilli(), 36)
 	j.steps = append(j.steps, e)
 	j.record(e)
 }
@@ -68,14 +65,11 @@ func (j *journal) nothingDone(err error) (Result, error) {
 }
 
 // wouldEnd says what a climb would do.
-func (j *journal) wouldEnd(tree *heldTree, others []elsewhere) Result {
+func (j *journal) wouldEnd(tree *heldTree) Result {
 	var how []string
-	var left []elsewhere
-	for _, e := range others {
-		if e.end != nil && j.ladder.o.Run != nil {
+	for _, e := range tree.elsewhere {
+		if e.end != nil {
 			how = append(how, inShort(e))
-		} else {
-			left = append(left, e)
 		}
 	}
 	if tree.canAsk {
@@ -89,45 +83,48 @@ func (j *journal) wouldEnd(tree *heldTree, others []elsewhere) Result {
 	all := names(tree.left())
 	r := Result{Outcome: WouldEnd, Processes: len(all)}
 	r.Detail = fmt.Sprintf("Would end %s: %s. How: %s.", j.in.Label(), listed(all, len(all)), strings.Join(how, ", then "))
-	if len(others) == 0 {
+	if len(tree.elsewhere) == 0 {
 		r.FreedBytes = tree.memory()
 		r.Detail += " Gives back about " + monitor.Memory(r.FreedBytes) + "."
 	}
-	for _, sentence := range tree.goesOn(left) {
+	for _, sentence := range tree.goesOn() {
 		r.Detail += " " + sentence
 	}
 	return r
 }
 
 // goesOn says what an end leaves, in sentences.
-func (tree *heldTree) goesOn(others []elsewhere) (sentences []string) {
+func (tree *heldTree) goesOn() (sentences []string) {
 	if len(tree.beside) > 0 {
 		sentences = append(sentences, "Left alone, because people work in it: "+list(tree.beside)+".")
 	}
-	for _, e := range others {
-		sentences = append(sentences, monitor.Sentence(e.What+" may run on; look with: "+e.Look))
+	for _, e := range tree.elsewhere {
+		if e.end == nil {
+			sentences = append(sentences, monitor.Sentence(e.What+" may run on; look with: "+e.Look))
+		}
 	}
 	return sentences
 }
 
 // finish tells how the climb ended, by what is left. The memory of what ran elsewhere
-// is not known; onward is what of that may run on.
-func (j *journal) finish(ctx context.Context, tree *heldTree, ranElsewhere bool, onward []elsewhere) (Result, error) {
+// is not known.
+func (j *journal) finish(ctx context.Context, tree *heldTree) (Result, error) {
 	left := names(tree.left())
 	r := Result{Processes: len(tree.members) - len(left)}
 	if len(left) == 0 {
 		r.Outcome = Ended
 		what := monitor.Plural(r.Processes, "process", "processes")
-		if !ranElsewhere {
+		if len(tree.elsewhere) == 0 {
 			r.FreedBytes = tree.memory()
 			what += fmt.Sprintf(", about %s given back", monitor.Memory(r.FreedBytes))
 		}
 		span := monitor.Span(j.ladder.now().Sub(j.began))
 		more := ""
-		for _, sentence := range tree.goesOn(onward) {
+		for _, sentence := range tree.goesOn() {
 			more += ". " + strings.TrimSuffix(sentence, ".")
 		}
-		ended := j.event(monitor.EventEnded, strings.TrimPrefix(fmt.Sprintf("%s; %s, after %s%s", j.order.by(), what, span, more), "; "))
+		detail := strings.TrimPrefix(fmt.Sprintf("%s; %s, after %s%s", j.order.by(), what, span, more), "; ")
+		ended := j.in.Event(monitor.EventEnded, j.ladder.now(), detail)
 		ended.FreedBytes, ended.Unused = r.FreedBytes, j.order.Automatic || j.order.Confirm != nil
 		j.note(ended)
 		r.Detail = fmt.Sprintf("Ended: %s, %s%s.", j.in.Label(), what, more)

@@ -50,14 +50,14 @@ func below(t *testing.T, top monitor.Identity, name string) (found monitor.Ident
 // The system cuts names off; people know the keeper by its whole one.
 func TestNamesAreWhole(t *testing.T) {
 	g := newGroup(t)
-	if got := nameOf(process.Local(), g.keeper("lamplighter-connect", "echo ready; exec tail -f /dev/null").PID); got != "lamplighter-connect" {
+	if got := New(Options{}).named(g.keeper("lamplighter-connect", "echo ready; exec tail -f /dev/null").PID).Name; got != "lamplighter-connect" {
 		t.Errorf("the keeper is called %q", got)
 	}
 	for _, test := range [][3]string{
 		{"sleep", "sleep", "sleep"}, {"", "sleep", "sleep"}, {"lamplighter-con", "lamplighter-connect", "lamplighter-connect"},
 		{"worker-17-of-20", "python3.13", "worker-17-of-20"}, {"python3", "python3.13", "python3"}, {"lamplighter-con", "", "lamplighter-con"},
 	} {
-		if got := wholeName(test[0], test[1]); got != test[2] {
+		if got := nameOf(process.Info{Name: test[0], Exe: test[1]}); got != test[2] {
 			t.Errorf("%q of %q: %q", test[0], test[1], got)
 		}
 	}

@@ -386,12 +386,3 @@ func TestKilledAgain(t *testing.T) {
 		}
 	})
 }
-
-func TestLimits(t *testing.T) {
-	if got := (Limits{Ask: time.Minute}).orDefault(); got.Ask != time.Minute || got.Kill != DefaultLimits().Kill {
-		t.Errorf("%+v", got)
-	}
-	if f, d := DefaultLimits().forced(), DefaultLimits(); f.Ask >= d.Ask || f.Kill != d.Kill {
-		t.Errorf("%+v", f)
-	}
-}

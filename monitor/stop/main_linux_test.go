@@ -224,10 +224,11 @@ func (g *group) start(cmd *exec.Cmd) (monitor.Identity, *bufio.Scanner) {
 // runs is the name of a process that has become its program, "" while it has no
 // arguments yet: whoever looks then takes it for another one.
 func runs(pid int) string {
-	if info, err := process.Read(pid); err != nil || len(info.Args) == 0 {
+	info, err := process.Read(pid)
+	if err != nil || len(info.Args) == 0 {
 		return ""
 	}
-	return nameOf(process.Local(), pid)
+	return nameOf(info)
 }
 
 // shell runs a script whose first line of output says that it is ready.

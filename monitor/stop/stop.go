@@ -191,20 +191,20 @@ func (l *Ladder) stop(ctx context.Context, in *monitor.Instance, o Order) (Resul
 	if refusal := Check(facts, o); refusal != nil {
 		return j.nothingDone(refusal)
 	}
-	others := tree.findElsewhere()
+	l.findElsewhere(tree)
 	if o.DryRun {
-		return j.wouldEnd(tree, others), nil
+		return j.wouldEnd(tree), nil
 	}
 	if o.forced() {
 		tree.limits = tree.limits.forced()
 	}
 	j.add(monitor.EventStopOrdered, o.by())
-	left := l.endElsewhere(ctx, j, others)
+	l.endElsewhere(ctx, j, tree)
 	if tree.canAsk {
 		l.ask(ctx, j, tree, in.Port)
 	}
 	l.climb(ctx, j, tree, tree.steps())
-	return j.finish(ctx, tree, len(others) > 0, left)
+	return j.finish(ctx, tree)
 }
 
 // confirm has whoever ordered it look once more, see Order.Confirm. The error is a

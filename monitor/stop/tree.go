@@ -49,7 +49,8 @@ type heldTree struct {
 	at         map[int]*member
 	server     *member // of an instance; of a language server nil
 	serverInfo process.Info
-	beside     []Process // what people work in, which goes on
+	beside     []Process   // what people work in, which goes on
+	elsewhere  []elsewhere // what the members have run that is no process below them
 
 	frozen time.Duration // how long it took until members stood still, together
 	denied error         // what the system said when it refused a signal
@@ -146,7 +147,7 @@ func (l *Ladder) collect(kind string, root monitor.Identity, o Order) (*heldTree
 	if err != nil {
 		return tree, err
 	}
-	if err := tree.take(s, false); err != nil {
+	if err := tree.take(s, nil); err != nil {
 		return tree, err
 	}
 	for looks, known := 0, 0; known < len(tree.members) && looks < maxLooks; looks++ {
@@ -161,14 +162,23 @@ func (l *Ladder) collect(kind string, root monitor.Identity, o Order) (*heldTree
 	return tree, nil
 }
 
-// take makes a process a member: spared, or held.
-func (tree *heldTree) take(s process.Stat, below bool) error {
-	m := &member{id: s.Identity, name: nameOf(tree.system, s.PID), alive: true, suspended: s.State == process.Stopped}
+// take makes a process a member: spared, or held. What people work in is none below
+// another member.
+func (tree *heldTree) take(s process.Stat, parent *member) error {
+	info, _ := tree.system.Read(s.PID) // nothing of what is gone or hidden
+	name := nameOf(info)
+	if parent != nil && info.Identity == s.Identity && tree.theirs(info) {
+		if one := (Process{s.PID, name}); !slices.Contains(tree.beside, one) {
+			tree.beside = append(tree.beside, one)
+		}
+		return process.ErrGone
+	}
+	m := &member{id: s.Identity, name: name, alive: true, suspended: s.State == process.Stopped}
 	why, err := tree.spare(s.PID)
 	if err != nil {
 		return err
 	}
-	if why == nil && below {
+	if why == nil && parent != nil && parent.spared != nil {
 		why = errBelow
 	}
 	if m.spared = why; why == nil {
@@ -239,14 +249,7 @@ func (tree *heldTree) adopt(s process.Stat) error {
 	if now.Identity != s.Identity || now.Parent != s.Parent || tree.ended(parent) {
 		return process.ErrGone
 	}
-	info, err := tree.system.Read(s.PID)
-	if err == nil && info.Identity == s.Identity && tree.theirs(info) {
-		if one := (Process{s.PID, nameOf(tree.system, s.PID)}); !slices.Contains(tree.beside, one) {
-			tree.beside = append(tree.beside, one)
-		}
-		return process.ErrGone
-	}
-	return tree.take(now, parent.spared != nil)
+	return tree.take(now, parent)
 }
 
 // errBelow is why something below a spared process is spared.
@@ -260,8 +263,8 @@ func (tree *heldTree) ended(m *member) bool {
 	return err == nil && !alive
 }
 
-// send sends something to members, and returns those who got it. One that has ended
-// meanwhile does not matter; one that may not be signalled is left alone from then on.
+// send sends something to members. One that has ended meanwhile does not matter; one
+// that may not be signalled is left alone from then on.
 func (tree *heldTree) send(to []*member, what func(process.HeldProcess) error) {
 	for _, m := range to {
 		if err := what(m.handle); err != nil && !errors.Is(err, process.ErrGone) {
@@ -400,25 +403,21 @@ func (tree *heldTree) release() {
 	}
 }
 
-// nameOf is what to call a process, "" when it is gone.
-func nameOf(s process.System, pid int) string {
-	info, err := s.Read(pid)
-	if err != nil {
-		return ""
-	}
-	return wholeName(monitor.Clean(info.Name), monitor.ProgramName(info.Exe))
-}
-
 // longestName is how much Linux keeps of the name of a process, in bytes.
 const longestName = 15
 
-// wholeName is the name of a process, or its program's where there is none, or
-// where the system has cut it off.
-func wholeName(name, program string) string {
+// nameOf is what to call a process: its name, or its program's where there is none, or
+// where the system has cut it off; "" when nothing is known of it.
+func nameOf(info process.Info) string {
+	name, program := monitor.Clean(info.Name), monitor.ProgramName(info.Exe)
 	if name == "" || len(name) == longestName && strings.HasPrefix(program, name) {
 		return program
 	}
 	return name
 }
 
-func (l *Ladder) named(pid int) Process { return Process{pid, nameOf(l.o.System, pid)} }
+// named is a process for people.
+func (l *Ladder) named(pid int) Process {
+	info, _ := l.o.System.Read(pid) // without a name when it is gone
+	return Process{pid, nameOf(info)}
+}
