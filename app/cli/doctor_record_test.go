@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,8 +48,8 @@ func TestDoctorRecords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := situation.Parse(text)
-			if err != nil {
+			var s situation.Situation
+			if err := json.Unmarshal(text, &s); err != nil {
 				t.Fatal(err)
 			}
 			servers := slices.DeleteFunc(s.Processes, func(p situation.Process) bool { return p.Server == nil })

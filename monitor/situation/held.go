@@ -2,7 +2,6 @@ package situation
 
 import (
 	"context"
-	"fmt"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
@@ -10,8 +9,8 @@ import (
 
 // Hold takes hold of a process of the table.
 func (m *Machine) Hold(id monitor.Identity) (process.HeldProcess, error) {
-	if err := m.living(id); err != nil {
-		return nil, err
+	if !process.Lives(m, id) {
+		return nil, gone(id.PID)
 	}
 	return heldProcess{m, id}, nil
 }
@@ -27,7 +26,7 @@ func (h heldProcess) signal(do func(pid int)) error {
 	h.m.mu.Lock()
 	defer h.m.mu.Unlock()
 	if !h.m.has(h.id) {
-		return fmt.Errorf("process %d: %w", h.id.PID, process.ErrGone)
+		return gone(h.id.PID)
 	}
 	do(h.id.PID)
 	return nil
@@ -81,8 +80,8 @@ func (m *Machine) Exits() process.Exits { return exits{m} }
 type exits struct{ m *Machine }
 
 func (e exits) Watch(id monitor.Identity) error {
-	if err := e.m.living(id); err != nil {
-		return err
+	if !process.Lives(e.m, id) {
+		return gone(id.PID)
 	}
 	e.m.mu.Lock()
 	defer e.m.mu.Unlock()

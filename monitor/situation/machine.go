@@ -39,7 +39,7 @@ type Machine struct {
 func NewMachine(s *Situation) *Machine {
 	m := &Machine{
 		s: s, self: s.Self, byPID: make(map[int]Process, len(s.Processes)+1),
-		watched: map[monitor.Identity]bool{}, exits: make(chan monitor.Identity, mostProcesses),
+		watched: map[monitor.Identity]bool{}, exits: make(chan monitor.Identity, len(s.Processes)+len(s.Then)),
 	}
 	m.become(s.Processes)
 	if m.self == 0 { // it runs beside all of these
@@ -82,25 +82,18 @@ func (m *Machine) at(pid int) (Process, error) {
 	if p, there := m.byPID[pid]; there {
 		return p, nil
 	}
-	return Process{}, fmt.Errorf("process %d: %w", pid, process.ErrGone)
+	return Process{}, gone(pid)
 }
+
+func gone(pid int) error { return fmt.Errorf("process %d: %w", pid, process.ErrGone) }
 
 // of is the process of an identity.
 func (m *Machine) of(id monitor.Identity) (Process, error) {
 	p, err := m.at(id.PID)
 	if err == nil && p.Identity() != id {
-		return Process{}, fmt.Errorf("process %d: %w", id.PID, process.ErrGone)
+		return Process{}, gone(id.PID)
 	}
 	return p, err
-}
-
-// living is nil for a process that is there and has not ended unreaped.
-func (m *Machine) living(id monitor.Identity) error {
-	p, err := m.of(id)
-	if err == nil && p.State == Unreaped {
-		err = fmt.Errorf("process %d: %w", id.PID, process.ErrGone)
-	}
-	return err
 }
 
 // tell tells of those that are watched and have ended; the caller holds the lock.

@@ -12,9 +12,7 @@ package situation
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"lamplighter/monitor"
@@ -146,29 +144,8 @@ type Expectation struct {
 // one made about it, nor is it in a tree that is ended.
 const Leave = "leave"
 
-// Parse reads a situation. Fields that it does not know, and what contradicts
-// itself, are errors.
-func Parse(b []byte) (*Situation, error) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	s := &Situation{}
-	if err := d.Decode(s); err != nil {
-		return nil, fmt.Errorf("reading a situation: %w", err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("reading a situation: more follows behind it; one file holds one situation")
-	}
-	if err := s.check(); err != nil {
-		return nil, fmt.Errorf("reading a situation: %w", err)
-	}
-	return s, nil
-}
-
-// Marshal writes it as Parse reads it, for people too.
+// Marshal writes it as encoding/json reads it, for people too.
 func (s *Situation) Marshal() ([]byte, error) {
-	if err := s.check(); err != nil {
-		return nil, fmt.Errorf("writing a situation: %w", err)
-	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -177,36 +154,4 @@ func (s *Situation) Marshal() ([]byte, error) {
 		return nil, fmt.Errorf("writing a situation: %w", err)
 	}
 	return b.Bytes(), nil
-}
-
-// mostProcesses is the limit of what is taken for a situation.
-const mostProcesses = 20_000
-
-// check tells what contradicts itself. That an expectation can be met at all shows
-// when it is played.
-func (s *Situation) check() error {
-	there := map[int]bool{}
-	for _, p := range s.Processes {
-		if there[p.PID] {
-			return fmt.Errorf("process %d is there twice", p.PID)
-		}
-		there[p.PID] = true
-	}
-	switch {
-	case s.Name == "" || s.Now.IsZero():
-		return errors.New("it has no name, or does not say when it is")
-	case len(s.Processes) > mostProcesses:
-		return fmt.Errorf("it has more than %d processes", mostProcesses)
-	case s.Self != 0 && !there[s.Self]:
-		return fmt.Errorf("self is process %d, which is not among the processes", s.Self)
-	}
-	for _, p := range s.Then {
-		there[p.PID] = true
-	}
-	for _, e := range s.Expect {
-		if !there[e.PID] {
-			return fmt.Errorf("something is expected of process %d, which is not among the processes", e.PID)
-		}
-	}
-	return nil
 }

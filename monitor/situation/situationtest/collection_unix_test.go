@@ -3,6 +3,7 @@
 package situationtest
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,9 +33,21 @@ func TestCollection(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := situation.Parse(text)
-			if err != nil {
+			s := &situation.Situation{}
+			if err := json.Unmarshal(text, s); err != nil {
 				t.Fatal(err)
+			}
+			there := map[int]bool{}
+			for _, p := range s.Processes {
+				if there[p.PID] {
+					t.Errorf("process %d is there twice", p.PID)
+				}
+				there[p.PID] = true
+			}
+			for _, e := range s.Expect {
+				if !there[e.PID] && !slices.ContainsFunc(s.Then, func(p situation.Process) bool { return p.PID == e.PID }) {
+					t.Errorf("something is expected of process %d, which is not there", e.PID)
+				}
 			}
 			switch {
 			case s.Name != name:
@@ -43,6 +56,8 @@ func TestCollection(t *testing.T) {
 				t.Error("it does not say where it comes from, or what happened")
 			case s.Origin == situation.Constructed && !strings.HasPrefix(s.Source, "https://") && !strings.HasPrefix(s.Source, "on record with this project: "):
 				t.Errorf("it names no report: %q", s.Source)
+			case s.Self != 0 && !there[s.Self]:
+				t.Errorf("self is process %d, which is not there", s.Self)
 			case len(s.Expect) == 0:
 				t.Error("nothing is expected of it")
 			}
@@ -97,7 +112,7 @@ func record(t *testing.T, s *situation.Situation) (r *situation.Situation) {
 var unseen = []string{"cut-off-call-behind-another", "hung-with-a-client", "kept-and-paused"}
 
 func TestDifferences(t *testing.T) {
-	ended := []Verdict{{PID: 2, Do: policy.End, Rule: policy.Orphans, Reason: "its client has ended", Tree: []int{2, 3}}}
+	ended := []verdict{{situation.Expectation{PID: 2, Do: string(policy.End), Rule: string(policy.Orphans), Because: "its client has ended"}, []int{2, 3}}}
 	for name, c := range map[string]struct {
 		expect []situation.Expectation
 		want   int

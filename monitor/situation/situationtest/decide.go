@@ -6,7 +6,6 @@ package situationtest
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,36 +23,15 @@ import (
 	"lamplighter/monitor/watch"
 )
 
-// Verdict is what becomes of one instance.
-type Verdict struct {
-	PID     int
-	Do      policy.Do
-	Rule    policy.Rule
-	Reason  string
-	Because string
-	// Tree are with End the pids of all processes that were ended, ascending.
-	Tree []int
+// verdict is what becomes of one instance. Because is all that is said of it.
+type verdict struct {
+	situation.Expectation
+	Tree []int // with End the pids of all processes that were ended, ascending
 }
 
-// String is a verdict in a line, for the messages of a test.
-func (v Verdict) String() string {
-	text := fmt.Sprintf("process %d: %s", v.PID, v.Do)
-	if v.Rule != "" {
-		text += " by " + string(v.Rule)
-	}
-	for _, more := range []string{v.Reason, v.Because} {
-		if more != "" {
-			text += ": " + more
-		}
-	}
-	return text
-}
-
-// Decide says what the policies, or the user's order, come to, and does it. The
-// verdicts are sorted by pid.
-func Decide(t *testing.T, s *situation.Situation) []Verdict {
+// decide says what the policies, or the user's order, come to, and does it.
+func decide(t *testing.T, s *situation.Situation) (verdicts []verdict) {
 	t.Helper()
-	var verdicts []Verdict
 	synctest.Test(t, func(t *testing.T) {
 		verdicts = play(t, s)
 	})
@@ -107,7 +85,7 @@ func set(t *testing.T, s *situation.Situation) stage {
 	return st
 }
 
-func play(t *testing.T, s *situation.Situation) []Verdict {
+func play(t *testing.T, s *situation.Situation) (verdicts []verdict) {
 	st := set(t, s)
 	policies := policy.Rules{}
 	d := json.NewDecoder(bytes.NewReader(s.Policies))
@@ -126,21 +104,17 @@ func play(t *testing.T, s *situation.Situation) []Verdict {
 		synctest.Wait()
 	}
 	ladder := stop.New(stop.Options{System: st, Dashboards: st, Pinned: func(id monitor.Identity) (bool, error) { return st.pinned[id], nil }})
-	var verdicts []Verdict
 	for _, a := range actions {
-		v := Verdict{PID: a.ID.PID, Do: a.Do, Rule: a.Rule, Reason: a.Reason, Because: a.Because}
+		v := verdict{Expectation: situation.Expectation{PID: a.ID.PID, Do: string(a.Do), Rule: string(a.Rule), Because: a.Reason + ": " + a.Because}}
 		if a.Do == policy.End {
 			before, in := st.Ended(), st.snap.Instance(a.ID)
 			if _, err := ladder.Stop(t.Context(), *in, order(st.watch, s, in, a.Rule, policies)); err != nil {
-				v.Do, v.Because = policy.Refuse, err.Error()
+				v.Do, v.Because = string(policy.Refuse), a.Reason+": "+err.Error()
 			}
 			v.Tree = slices.DeleteFunc(st.Ended(), func(pid int) bool { return slices.Contains(before, pid) })
 		}
 		verdicts = append(verdicts, v)
 	}
-	slices.SortStableFunc(verdicts, func(a, b Verdict) int {
-		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.Rule, b.Rule))
-	})
 	return verdicts
 }
 
@@ -171,7 +145,7 @@ func order(w *watch.Watch, s *situation.Situation, in *monitor.Instance, rule po
 	return o
 }
 
-// Differences says where Decide comes to something else than is expected: what is
+// Differences says where the policies come to something else than is expected: what is
 // expected and not decided, and what is decided and not expected, so that nothing
 // is done that nobody has thought of. It is empty when all is as it should be.
 //
@@ -179,37 +153,36 @@ func order(w *watch.Watch, s *situation.Situation, in *monitor.Instance, rule po
 // the tree of one.
 func Differences(t *testing.T, s *situation.Situation) []string {
 	t.Helper()
-	return differences(s.Expect, Decide(t, s))
+	return differences(s.Expect, decide(t, s))
 }
 
-func differences(expect []situation.Expectation, verdicts []Verdict) []string {
-	var list []string
+func differences(expect []situation.Expectation, verdicts []verdict) (list []string) {
 	for _, e := range expect {
 		if !met(e, verdicts) {
-			list = append(list, fmt.Sprintf("expected, and not decided: %s", Verdict{PID: e.PID, Do: policy.Do(e.Do), Rule: policy.Rule(e.Rule), Because: e.Because}))
+			list = append(list, fmt.Sprintf("expected, and not decided: %+v", e))
 		}
 	}
 	for _, v := range verdicts {
-		if !slices.ContainsFunc(expect, func(e situation.Expectation) bool { return is(e, v) }) {
-			list = append(list, fmt.Sprintf("decided, and not expected: %s", v))
+		if !slices.ContainsFunc(expect, v.is) {
+			list = append(list, fmt.Sprintf("decided, and not expected: %+v", v))
 		}
 	}
 	return list
 }
 
-func met(e situation.Expectation, verdicts []Verdict) bool {
-	in := func(v Verdict) bool { return slices.Contains(v.Tree, e.PID) }
-	about := func(v Verdict) bool { return v.PID == e.PID }
+func met(e situation.Expectation, verdicts []verdict) bool {
+	in := func(v verdict) bool { return slices.Contains(v.Tree, e.PID) }
+	about := func(v verdict) bool { return v.PID == e.PID }
 	switch {
 	case e.Do == situation.Leave:
-		return !slices.ContainsFunc(verdicts, func(v Verdict) bool { return about(v) || in(v) })
+		return !slices.ContainsFunc(verdicts, func(v verdict) bool { return about(v) || in(v) })
 	case policy.Do(e.Do) == policy.End && !slices.ContainsFunc(verdicts, about):
 		return slices.ContainsFunc(verdicts, in)
 	}
-	return slices.ContainsFunc(verdicts, func(v Verdict) bool { return is(e, v) })
+	return slices.ContainsFunc(verdicts, func(v verdict) bool { return v.is(e) })
 }
 
 // is reports whether a verdict is the one that is expected.
-func is(e situation.Expectation, v Verdict) bool {
-	return v.PID == e.PID && string(v.Do) == e.Do && (e.Rule == "" || string(v.Rule) == e.Rule) && strings.Contains(v.Reason+": "+v.Because, e.Because)
+func (v verdict) is(e situation.Expectation) bool {
+	return v.PID == e.PID && v.Do == e.Do && (e.Rule == "" || v.Rule == e.Rule) && strings.Contains(v.Because, e.Because)
 }
