@@ -26,7 +26,6 @@ const (
 
 // The limits of what is recorded beside the trees of the servers.
 const (
-	mostSiblings  = 100 // of a wrapper or a server
 	mostWords     = 24  // arguments of a program that is neither a server nor above one
 	mostArgument  = 400 // bytes of one such argument
 	queueTime     = 2 * time.Second
@@ -56,8 +55,7 @@ func Record(ctx context.Context, system process.System, dashboards Dashboards, s
 	r := &recorder{
 		system: system, dashboards: dashboards,
 		s: &Situation{
-			Name: "recorded", Origin: Recorded, Source: "lamplighter doctor --record", Platform: runtime.GOOS,
-			Now: snap.At.Round(0), AwakeSince: snap.AwakeSince.Round(0), UID: ownUser,
+			Origin: Recorded, Platform: runtime.GOOS, UID: ownUser, Now: snap.At.Round(0), AwakeSince: snap.AwakeSince.Round(0),
 		},
 		taken: map[int]*taken{},
 	}
@@ -72,7 +70,7 @@ func Record(ctx context.Context, system process.System, dashboards Dashboards, s
 			r.around(ctx, &snap.Instances[i])
 		}
 	}
-	if r.withAncestors(self) {
+	if r.withAncestors(self); r.taken[self] != nil {
 		r.s.Self = self
 	}
 	if err := ctx.Err(); err != nil {
@@ -129,19 +127,14 @@ func (r *recorder) take(pid int) *taken {
 	return t
 }
 
-// withAncestors adds a process and all above it.
-func (r *recorder) withAncestors(pid int) bool {
-	if r.take(pid) == nil {
-		return false
-	}
-	above, err := process.Above(r.system, pid)
-	if err != nil {
-		return true
-	}
+// withAncestors adds a process and all above it, which it returns, its parent first.
+func (r *recorder) withAncestors(pid int) []monitor.Identity {
+	r.take(pid)
+	above, _ := process.Above(r.system, pid) // nothing above what has ended
 	for _, id := range above {
 		r.take(id.PID)
 	}
-	return true
+	return above
 }
 
 // around adds an instance, its tree, what is above it and what is beside it.
@@ -150,47 +143,34 @@ func (r *recorder) around(ctx context.Context, in *monitor.Instance) {
 	if server == nil || server.Identity() != in.Identity {
 		return
 	}
-	root, above, err := process.Climb(r.system, server.info(), isLauncher)
-	if err != nil {
-		root = in.Identity
-	}
+	root, client, _ := process.Climb(r.system, server.info(), isLauncher)
 	if in.Keeper.PID > 0 {
 		root = in.Keeper
 	}
 	r.withAncestors(root.PID)
+	for _, id := range r.withAncestors(server.PID) {
+		if r.system.Ends(in.Identity).SameInput(id) {
+			server.SameInput = append(server.SameInput, id.PID)
+		}
+	}
 	var tree []monitor.Identity
-	if list, err := r.system.Tree(root); err == nil {
-		for _, s := range list {
-			if t := r.take(s.PID); t != nil {
-				t.RSS, t.words = s.RSSBytes, t.words || isLauncher(t.info())
-				tree = append(tree, s.Identity)
-			}
+	stats, _ := r.system.Tree(root) // none where that has ended
+	for _, s := range stats {
+		if t := r.take(s.PID); t != nil {
+			t.RSS, t.words = s.RSSBytes, t.words || isLauncher(t.info())
+			tree = append(tree, s.Identity)
 		}
 	}
 	server.words = true
-	r.input(server)
 	r.service(ctx, server, tree)
-	if above != nil {
-		r.beside(above.Identity)
+	if client != nil {
+		r.beside(client.Identity)
 	}
 	if in.Client != nil {
 		r.take(in.Client.PID)
 	}
 	r.listeners(tree)
 	server.Server = r.server(ctx, in, server)
-}
-
-// input notes who above a server has its standard input.
-func (r *recorder) input(server *taken) {
-	above, err := process.Above(r.system, server.PID)
-	if err != nil {
-		return
-	}
-	for _, id := range above {
-		if r.system.Ends(server.Identity()).SameInput(id) {
-			server.SameInput = append(server.SameInput, id.PID)
-		}
-	}
 }
 
 // service notes what manages a tree, at its server.
@@ -212,14 +192,9 @@ func (r *recorder) service(ctx context.Context, server *taken, tree []monitor.Id
 // beside adds the children of a process: whether a wrapper has others, and what
 // the same client started else.
 func (r *recorder) beside(parent monitor.Identity) {
-	tree, err := r.system.Tree(parent)
-	if err != nil {
-		return
-	}
-	siblings := 0
+	tree, _ := r.system.Tree(parent) // none where that has ended
 	for _, s := range tree {
-		if s.Parent == parent.PID && siblings < mostSiblings {
-			siblings++
+		if s.Parent == parent.PID {
 			r.take(s.PID)
 		}
 	}

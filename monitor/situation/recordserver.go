@@ -37,7 +37,6 @@ func (r *recorder) server(ctx context.Context, in *monitor.Instance, t *taken) *
 		v.Proof.SuspectedSince = alone
 	}
 	if in.Managed {
-		r.take(in.Keeper.PID)
 		v.Launch = &monitor.Launch{
 			Server: in.Identity, Keeper: in.Keeper, Lifetime: in.Lifetime, Port: monitor.PortOf(in.MCPURL), DashboardPort: in.Port, AskedBy: v.Proof.Client,
 		}
