@@ -83,7 +83,6 @@ type Server struct {
 	DashboardPort int    // on 127.0.0.1
 	MCPURL        string // only with HTTP
 
-	cmd     *exec.Cmd
 	stdin   io.WriteCloser // nil with HTTP
 	other   bool           // not Serena
 	mark    string         // in the environment of every process of the tree
@@ -112,14 +111,14 @@ func Start(t testing.TB, o Options) *Server {
 		hangUp: func() {},
 	}
 	command := o.command(tools)
-	s.cmd = exec.Command(command[0], command[1:]...)
-	s.cmd.Dir = cmp.Or(o.Project, home)
-	s.cmd.Env = slices.Concat(environment(os.Environ(), tools, home, s.other), []string{markName + "=" + s.mark}, o.Env)
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Dir = cmp.Or(o.Project, home)
+	cmd.Env = slices.Concat(environment(os.Environ(), tools, home, s.other), []string{markName + "=" + s.mark}, o.Env)
 	if o.Command == nil || o.Embeds {
 		turn.Lock()
 		defer turn.Unlock()
 	}
-	if err := errors.Join(initialise(home), s.start(o.HTTP && !s.other)); err != nil {
+	if err := errors.Join(initialise(home), s.start(cmd, o.HTTP && !s.other)); err != nil {
 		t.Fatalf("starting %q: %v", command, err)
 	}
 	t.Cleanup(func() { s.end(t) })
@@ -169,33 +168,29 @@ func (o Options) command(tools string) []string {
 
 // start runs the command with its stdin and stdout on pipes (not over HTTP)
 // that are ours to close, and its stderr in a file.
-func (s *Server) start(overHTTP bool) error {
+func (s *Server) start(cmd *exec.Cmd, overHTTP bool) error {
 	stderr, err := os.Create(s.stderr)
 	if err != nil {
 		return err
 	}
 	defer stderr.Close()
-	s.cmd.Stdout, s.cmd.Stderr = stderr, stderr
-	if !overHTTP {
-		in, toServer, err := os.Pipe()
-		if err != nil {
+	cmd.Stderr = stderr
+	if overHTTP {
+		cmd.Stdout = stderr
+	} else {
+		var failed error
+		s.stdin, err = cmd.StdinPipe()
+		s.Stdout, failed = cmd.StdoutPipe()
+		if err = errors.Join(err, failed); err != nil {
 			return err
 		}
-		defer in.Close()
-		fromServer, out, err := os.Pipe()
-		if err != nil {
-			return err
-		}
-		defer out.Close()
-		s.cmd.Stdin, s.cmd.Stdout = in, out
-		s.stdin, s.Stdout = toServer, fromServer
 	}
-	if err := s.cmd.Start(); err != nil {
+	if err := cmd.Start(); err != nil {
 		return err
 	}
-	s.PID = s.cmd.Process.Pid
+	s.PID = cmd.Process.Pid
 	go func() {
-		_ = s.cmd.Wait() // the status is in its ProcessState
+		_, _ = cmd.Process.Wait() // that of the command would close the pipes
 		close(s.done)
 	}()
 	return nil

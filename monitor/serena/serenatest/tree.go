@@ -41,7 +41,7 @@ const startBudget = 3 * time.Minute
 func (s *Server) WaitReady(t testing.TB) (dashboardPort int) {
 	t.Helper()
 	if s.DashboardPort == 0 {
-		t.Fatalf("the server with pid %d has ended, or was not ready in time: %v\n%s", s.PID, s.cmd.ProcessState, s.complaints())
+		t.Fatalf("the server with pid %d has ended, or was not ready in time\n%s", s.PID, s.complaints())
 	}
 	return s.DashboardPort
 }
