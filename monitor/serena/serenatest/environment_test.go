@@ -1,7 +1,6 @@
 package serenatest
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,27 +39,6 @@ func TestEnvironment(t *testing.T) {
 	for name, n := range names {
 		if n > 1 {
 			t.Errorf("%s is set %d times", name, n)
-		}
-	}
-}
-
-func TestInitialiseKeepsSettings(t *testing.T) {
-	home := t.TempDir()
-	path := filepath.Join(home, ".serena", "serena_config.yml")
-	for _, want := range []string{settings, "mine: true\n"} {
-		if err := initialise(home); err != nil {
-			t.Fatal(err)
-		}
-		if want != settings {
-			if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := initialise(home); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got, err := os.ReadFile(path); err != nil || string(got) != want {
-			t.Errorf("settings are %q (%v), want %q", got, err, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package serenatest
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -16,7 +17,10 @@ func TestRecord(t *testing.T) {
 	for _, version := range Versions {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			if err := os.WriteFile(filepath.Join("testdata", "transcripts", version+".json"), Record(t, version).Encode(), 0o644); err != nil {
+			// One exchange a line. No text of an answer holds this: its quotes are escaped.
+			begin := []byte(`{"ask":`)
+			text := append(bytes.ReplaceAll(encode(record(t, version)), begin, append([]byte("\n"), begin...)), '\n')
+			if err := os.WriteFile(filepath.Join("testdata", "transcripts", version+".json"), text, 0o644); err != nil {
 				t.Fatal(err)
 			}
 		})

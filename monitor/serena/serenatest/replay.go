@@ -2,6 +2,7 @@ package serenatest
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -169,4 +170,51 @@ func withID(message, request []byte) []byte {
 	}
 	answer["id"] = asked["id"]
 	return encode(answer)
+}
+
+// maxPost is the longest body that a server of Version takes over MCP.
+const maxPost = 4 << 20
+
+const (
+	mcpPath       = "/mcp"
+	sessionHeader = "Mcp-Session-Id"
+)
+
+// What stands behind a request that names a session which there is not, one with a body
+// longer than maxPost, and one for another host.
+const (
+	unknownSession = ", unknown session"
+	tooLong        = ", longer than 4 MiB"
+	otherHost      = ", for another host"
+)
+
+// askOf is a request as transcripts have it: method and path, then what the
+// answer depends on. Of a message of MCP that is its method, of a tool call its
+// name and arguments as well; its id and what a client says of itself are not in it.
+//
+//	POST /get_memory {"memory_name":"first"}
+//	POST /mcp tools/call {"arguments":{"relative_path":"."},"name":"list_dir"}
+//	GET /mcp, unknown session
+func askOf(r *http.Request, body []byte, knownSession bool) string {
+	ask := r.Method + " " + r.URL.Path
+	if host, _, err := net.SplitHostPort(r.Host); err != nil || host != "127.0.0.1" && host != "localhost" {
+		return ask + otherHost
+	}
+	if r.URL.Path != mcpPath {
+		return strings.TrimSpace(ask + " " + canonical(body))
+	}
+	var message struct {
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+	}
+	_ = json.Unmarshal(body, &message) // of no method then
+	switch {
+	case !knownSession && message.Method != "initialize":
+		return ask + unknownSession
+	case r.ContentLength > maxPost:
+		return ask + tooLong
+	case message.Method == "tools/call":
+		return ask + " " + message.Method + " " + canonical(message.Params)
+	}
+	return strings.TrimSpace(ask + " " + message.Method)
 }

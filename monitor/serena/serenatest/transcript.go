@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -13,7 +11,7 @@ import (
 // Versions are all versions of Serena that the tools hold, the oldest first.
 var Versions = []string{Version15, Version17, Version}
 
-// Transcript is what a real Serena of one version answered when Record asked it.
+// Transcript is what a real Serena of one version answered when it was asked for.
 // What is of the machine on which it ran, or of the moment, is replaced: see
 // scrubber.
 type Transcript struct {
@@ -74,13 +72,6 @@ func Recorded(t testing.TB, version string) Transcript {
 	return tr
 }
 
-// Encode writes a transcript with one exchange a line.
-func (tr Transcript) Encode() []byte {
-	// No text of an answer holds this: its quotes are escaped.
-	begin := `{"ask":`
-	return append(bytes.ReplaceAll(encode(tr), []byte(begin), []byte("\n"+begin)), '\n')
-}
-
 // state finds a state by its name, nil when the transcript has none.
 func (tr Transcript) state(name string) *State {
 	for i := range tr.States {
@@ -105,52 +96,6 @@ func (tr Transcript) answers(state, ask string) (answers []Exchange) {
 		}
 	}
 	return answers
-}
-
-// Differences are where a server that was asked the same answers something else than
-// the transcript says, one a line.
-func (tr Transcript) Differences(live Transcript) (list []string) {
-	compare := func(what, recorded, answered string) {
-		if recorded != answered {
-			list = append(list, fmt.Sprintf("%s: recorded %s, answered %s", what, recorded, answered))
-		}
-	}
-	compare("command line", fmt.Sprintf("%q", tr.Args), fmt.Sprintf("%q", live.Args))
-	for i, s := range tr.States {
-		for j, e := range s.Exchanges {
-			compare(s.Name+", "+e.Ask, e.steady(), live.States[i].Exchanges[j].steady())
-		}
-	}
-	return list
-}
-
-// varying are the members of answers that are another with each run, or with each
-// request. Of these only the type is compared.
-var varying = []string{"id", "messages", "max_idx", "input_tokens", "output_tokens"}
-
-// steady is an answer as JSON, without what is another with each run.
-func (e Exchange) steady() string {
-	answer := steady("", decode(e.JSON))
-	e.JSON = nil
-	return string(encode([]any{e, answer}))
-}
-
-// steady is what is compared of a member of an answer.
-func steady(name string, v any) any {
-	if slices.Contains(varying, name) {
-		return fmt.Sprintf("%T", v)
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		for name, member := range v {
-			v[name] = steady(name, member)
-		}
-	case []any:
-		for i := range v {
-			v[i] = steady("", v[i])
-		}
-	}
-	return v
 }
 
 // decode reads JSON, with its numbers as they stand; nil is what is none.

@@ -14,8 +14,8 @@ func TestTranscripts(t *testing.T) {
 	for _, version := range Versions {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			live := Record(t, version)
-			for _, difference := range Recorded(t, version).Differences(live) {
+			live := record(t, version)
+			for _, difference := range Recorded(t, version).differences(live) {
 				t.Error(difference)
 			}
 		})

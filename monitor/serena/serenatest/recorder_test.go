@@ -1,26 +1,32 @@
+//go:build record || contract
+
 package serenatest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
 )
 
-// Record starts a Serena of a version and asks it all that the transcript of that
+// record starts a Serena of a version and asks it all that the transcript of that
 // version asks, in each state. It returns the transcript with the answers of now.
 //
 // What is to be asked of all versions stands in their transcripts, which TestRecord
 // writes anew. That of another version begins as a copy.
-func Record(t testing.TB, version string) Transcript {
+func record(t testing.TB, version string) Transcript {
 	t.Helper()
 	tr := Recorded(t, version)
 	var r *recorder
@@ -205,4 +211,135 @@ func (r *recorder) exchange(ask string, a answer) Exchange {
 		e.Text = r.scrub.text(string(a.body))
 	}
 	return e
+}
+
+// hello is what transcripts were begun with.
+const hello = `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}`
+
+// requestOf is the request that askOf names so, to a dashboard at one address and MCP
+// at the other.
+func requestOf(ask, dashboard, mcpURL, session string) (*http.Request, error) {
+	plain, about := ask, ""
+	for _, a := range []string{unknownSession, tooLong, otherHost} {
+		if before, is := strings.CutSuffix(ask, a); is {
+			plain, about = before, a
+		}
+	}
+	method, rest, _ := strings.Cut(plain, " ")
+	path, body, _ := strings.Cut(rest, " ")
+	url := dashboard + path
+	if path == mcpPath {
+		url = mcpURL
+		if method == http.MethodPost {
+			body = message(cmp.Or(body, "ping"), about == tooLong)
+		}
+	}
+	r, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	switch about {
+	case unknownSession:
+		session = strings.Repeat("0", 32)
+	case tooLong:
+		r.Header.Set("Expect", "100-continue") // who refuses it ends the connection
+	case otherHost:
+		r.Host = "rebound.example"
+	}
+	if path == mcpPath && session != "" {
+		r.Header.Set(sessionHeader, session)
+		r.Header.Set("Mcp-Protocol-Version", "2025-06-18")
+	}
+	return r, nil
+}
+
+// message is one of MCP by its method and, if any, its parameters.
+func message(text string, long bool) string {
+	method, params, _ := strings.Cut(text, " ")
+	switch {
+	case strings.HasPrefix(method, "notifications/"):
+		return fmt.Sprintf(`{"jsonrpc":"2.0","method":%q}`, method)
+	case method == "initialize":
+		params = hello
+	case long:
+		method, params = "tools/call", `{"name":"no_such_tool","arguments":{"text":"`+strings.Repeat("x", maxPost+1)+`"}}`
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":6,"method":%q,"params":%s}`, method, cmp.Or(params, "{}"))
+}
+
+// scrubber takes out of answers what belongs to one machine or one moment: paths,
+// times, ids of tasks, and most of a log.
+type scrubber struct {
+	paths []string              // old and new, in turn
+	tasks map[int64]json.Number // ids of tasks, addresses in memory in some versions, by their numbers
+}
+
+var moments = []struct {
+	pattern *regexp.Regexp
+	by      string
+}{
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d([ T])\d\d:\d\d:\d\d,\d{3}`), "2026-01-01${1}00:00:00,000"},
+	{regexp.MustCompile(`/python[\d.]+\b`), "/python"},
+	// Language servers start beside the answer to activate_project.
+	{regexp.MustCompile(`(Active language servers: )(go)?\.`), "${1}go."},
+	// Installed below a git repository, Serena adds that one's revision.
+	{regexp.MustCompile(`\b(` + strings.ReplaceAll(strings.Join(Versions, "|"), ".", `\.`) + `)-[0-9a-f]+(-dirty)?`), "${1}"},
+}
+
+func (s *scrubber) text(text string) string {
+	text = strings.NewReplacer(s.paths...).Replace(text)
+	// In which order a directory is listed is the file system's.
+	text = strings.ReplaceAll(text, `main.go\", \"go.mod`, `go.mod\", \"main.go`)
+	for _, m := range moments {
+		text = m.pattern.ReplaceAllString(text, m.by)
+	}
+	return text
+}
+
+// How much is kept of a log, at either end, and of any text. A text is cut because
+// what Serena tells a model is neither needed here nor ours.
+const (
+	keptMessages = 4
+	keptText     = 120 // characters
+)
+
+// json scrubs an answer. Of a list of tools only the names are kept.
+func (s *scrubber) json(body []byte) json.RawMessage {
+	return encode(s.trimmed("", decode([]byte(s.text(canonical(body))))))
+}
+
+// trimmed is what is kept of a member of an answer.
+func (s *scrubber) trimmed(name string, v any) any {
+	switch v := v.(type) {
+	case string:
+		if text := []rune(v); len(text) > keptText {
+			return string(text[:keptText])
+		}
+	case []any:
+		if name == "messages" && len(v) > 2*keptMessages {
+			v = slices.Concat(v[:keptMessages], v[len(v)-keptMessages:])
+		}
+		for i := range v {
+			if tool, ok := v[i].(map[string]any); ok && name == "tools" {
+				v[i] = map[string]any{"name": tool["name"]}
+			}
+			v[i] = s.trimmed("", v[i])
+		}
+		return v
+	case map[string]any:
+		delete(v, "instructions")
+		if id, ok := v["task_id"].(json.Number); ok {
+			name, _ := v["name"].(string)
+			number := serena.TaskNumber(name) // 0 for one of the dashboard's own
+			s.tasks[number], v["task_id"] = id, number
+		}
+		for name, member := range v {
+			v[name] = s.trimmed(name, member)
+		}
+	}
+	return v
 }
