@@ -84,12 +84,14 @@ func (b *Broker) groupOf(key string) *group {
 // server, for what their servers have answered.
 const mostIdle = 32
 
-// change says that something is different. The caller holds mu.
+// change says that something is different, to those who use servers as well. The caller
+// holds mu.
 func (b *Broker) change() {
 	now := time.Now()
 	needed, idle := len(b.alone) > 0, 0
 	var oldest *group
 	for _, g := range b.groups {
+		g.run.gate()
 		switch {
 		case len(g.members) > 0 || g.runs():
 			needed = true

@@ -18,7 +18,6 @@ type Client struct {
 	group   *group
 	plan    *Plan // is never changed in place
 	client  monitor.Client
-	park    func() bool
 	hang    func(text string)
 	telling bool // hang is being called
 	gone    bool
@@ -91,7 +90,7 @@ func (m *Client) Project() string {
 type Endpoint struct {
 	URL       string
 	Transport http.RoundTripper
-	Hung      <-chan struct{} // closed when it is found not to answer any more, which may pass
+	Shut      <-chan struct{} // closed when nothing more is to be sent to it: it does not answer, or is about to be ended; either may pass
 	Gone      <-chan struct{} // closed when its process has ended, or was replaced because it hung
 	Why       func() string   // after Gone: how it was lost, a part of a sentence: "it was killed"
 }
@@ -117,7 +116,7 @@ func (m *Client) Acquire(ctx context.Context) (Endpoint, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return Endpoint{
-		URL: r.server.MCPURL(), Transport: r.transport, Hung: r.hangs, Gone: r.gone,
+		URL: r.server.MCPURL(), Transport: r.transport, Shut: r.shut, Gone: r.gone,
 		Why: func() (why string) {
 			ctx, cancel := context.WithTimeout(context.Background(), whyTime)
 			defer cancel()
@@ -131,7 +130,8 @@ func (m *Client) Acquire(ctx context.Context) (Endpoint, error) {
 }
 
 // Began says that a request has come which needs the server. It is not parked until
-// ended is called, once: the request has been answered, or never will be.
+// ended is called, once: the request has been answered, or never will be. Where Shut is
+// closed by then the request waits for Acquire.
 func (m *Client) Began() (ended func()) {
 	b := m.broker
 	b.mu.Lock()
@@ -232,15 +232,6 @@ func (m *Client) Seen(session string) {
 	g.seen = slices.DeleteFunc(g.seen, func(other string) bool { return other == session })
 	g.seen = append(g.seen, session)
 	g.seen = g.seen[max(len(g.seen)-mostSessions, 0):]
-}
-
-// OnPark sets what is asked before the server is ended: the lease closes its MCP
-// session, or refuses because something is in flight. It is called without locks
-// of the broker held.
-func (m *Client) OnPark(park func() bool) {
-	m.broker.mu.Lock()
-	defer m.broker.mu.Unlock()
-	m.park = park
 }
 
 // OnHang sets what is told again and again, in words, while a request of the client

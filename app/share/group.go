@@ -62,10 +62,11 @@ type run struct {
 	gone      chan struct{} // closed when its process has ended, or it was replaced
 
 	// Guarded by the broker's mu.
-	exited  bool          // gone is closed
+	exited  bool          // its process has ended, or it was replaced: gone is closed
 	over    bool          // all of it has gone
 	hung    time.Time     // since when it does not answer; zero while it does
-	hangs   chan struct{} // closed when it does not answer any more
+	shut    chan struct{} // see gate
+	isShut  bool          // shut is closed
 	told    time.Time     // when who waits for it was told so last
 	ending  string        // why we end it, a part of a sentence; "" when nobody does
 	failed  error         // of the last try to end it
@@ -75,6 +76,22 @@ type run struct {
 
 // usable reports whether requests can be sent to it.
 func (r *run) usable() bool { return r != nil && !r.exited && r.ending == "" }
+
+// gate shuts a server that hangs or is about to be ended, and opens it again after that.
+// Who begins a request from then on knows it: see Client.Began. The caller holds mu.
+func (r *run) gate() {
+	if r == nil {
+		return
+	}
+	shuts := r.ending != "" || !r.hung.IsZero()
+	switch {
+	case shuts && !r.isShut:
+		close(r.shut)
+	case r.isShut && !shuts:
+		r.shut = make(chan struct{})
+	}
+	r.isShut = shuts
+}
 
 // runs reports whether there is a server, or soon is.
 func (g *group) runs() bool { return g.run != nil || g.starting != nil }
@@ -203,7 +220,7 @@ func (b *Broker) started(g *group, s *start, r *run, err error) {
 		b.notStarted(g, s)
 		return
 	}
-	r.transport, r.gone, r.hangs = mcp.NewTransport(), make(chan struct{}), make(chan struct{})
+	r.transport, r.gone, r.shut = mcp.NewTransport(), make(chan struct{}), make(chan struct{})
 	g.run, g.since, g.used, g.reason = r, now, now, ""
 	g.wait, g.held = time.Time{}, false
 	g.where = r.server.Project()
@@ -267,7 +284,7 @@ const orderTime = time.Minute
 // lose tells those who have a server that they have it no more. The caller holds mu.
 func (r *run) lose() {
 	if !r.exited {
-		r.exited, r.hung = true, time.Time{}
+		r.exited = true
 		close(r.gone)
 	}
 }

@@ -27,10 +27,9 @@ func (b *Broker) Hung(ids []monitor.Identity) {
 		switch hangs := slices.Contains(ids, r.server.Identity()); {
 		case hangs && r.hung.IsZero():
 			r.hung = time.Now()
-			close(r.hangs)
 			b.change()
 		case !hangs && !r.hung.IsZero():
-			r.hung, r.hangs = time.Time{}, make(chan struct{})
+			r.hung = time.Time{}
 			b.change()
 		}
 	}

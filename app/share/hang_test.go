@@ -47,11 +47,11 @@ func TestHangThatPasses(t *testing.T) {
 		m := b.Attach(plan("a"), claude)
 		first := request(t, m)
 		m.Store("tools/list", "", []byte("tools"))
-		if _, ok := m.Cached("tools/list", ""); ok || isClosed(first.Hung) {
+		if _, ok := m.Cached("tools/list", ""); ok || isClosed(first.Shut) {
 			t.Error("it does not hang")
 		}
 		w.hangs(t, b)
-		if _, ok := m.Cached("tools/list", ""); !ok || !isClosed(first.Hung) {
+		if _, ok := m.Cached("tools/list", ""); !ok || !isClosed(first.Shut) {
 			t.Error("it hangs")
 		}
 		waits := acquires(t, m)
@@ -60,7 +60,7 @@ func TestHangThatPasses(t *testing.T) {
 			t.Error("the request has a server, or it was replaced")
 		}
 		b.Hung(nil)
-		if got := <-waits; got.err != nil || got.s.URL != first.URL || isClosed(got.s.Hung) {
+		if got := <-waits; got.err != nil || got.s.URL != first.URL || isClosed(got.s.Shut) {
 			t.Errorf("%+v", got)
 		}
 		after(time.Hour / 4)
@@ -157,7 +157,6 @@ func TestRestartOfWhatHangs(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		m := b.Attach(plan("a"), claude)
 		request(t, m)
-		m.OnPark(func() bool { return false })
 		waits := func() <-chan answer { w.hangs(t, b); return acquires(t, m) }()
 		if id, err := w.restarts(t, b, false); err != nil || id.PID != 102 {
 			t.Error(id, err)

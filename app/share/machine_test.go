@@ -27,7 +27,6 @@ type client struct {
 	key     string
 	waiting []asking // requests that wait for the server
 	flying  []func() // that end the requests that have it
-	stays   bool     // its lease refuses to be parked
 }
 
 type asking struct {
@@ -50,11 +49,6 @@ func (x *machine) join(rt *rapid.T) {
 	}
 	c := &client{key: x.key(rt)}
 	c.m = x.b.Attach(plan(c.key), claude)
-	c.m.OnPark(func() bool {
-		x.w.mu.Lock()
-		defer x.w.mu.Unlock()
-		return !c.stays && len(c.flying) == 0 && len(c.waiting) == 0
-	})
 	x.members = append(x.members, c)
 }
 
@@ -174,7 +168,7 @@ func (x *machine) die(rt *rapid.T) {
 	synctest.Wait()
 }
 
-// restart is an order to restart a server, which a request at work, a lease or the server
+// restart is an order to restart a server, which a request at work or the server
 // itself may prevent.
 func (x *machine) restart(rt *rapid.T) {
 	s := x.server(rt)
@@ -212,7 +206,7 @@ func (x *machine) pass(rt *rapid.T) {
 
 // speak changes what speaks against the end of servers.
 func (x *machine) speak(rt *rapid.T) {
-	what := rapid.SampledFrom([]string{"spare", "busy", "holds", "other", "odd", "refuse", "idle"}).Draw(rt, "what")
+	what := rapid.SampledFrom([]string{"spare", "busy", "holds", "other", "odd", "idle"}).Draw(rt, "what")
 	x.w.change(func() {
 		switch what {
 		case "spare":
@@ -225,10 +219,6 @@ func (x *machine) speak(rt *rapid.T) {
 			x.w.holds = map[string]string{"": "it holds x"}[x.w.holds]
 		case "odd":
 			x.w.odd = map[bool]error{true: errors.New("no answer")}[x.w.odd == nil]
-		case "refuse":
-			for _, c := range x.members {
-				c.stays = !c.stays
-			}
 		case "idle":
 			x.w.idle = map[time.Duration]time.Duration{0: time.Second, time.Second: defaultIdle}[x.w.idle]
 		}
@@ -302,9 +292,6 @@ func (x *machine) settle(rt *rapid.T) {
 			close(x.w.hold)
 		}
 		x.w.hold, x.w.spare, x.w.busy, x.w.holds, x.w.other, x.w.odd, x.w.idle = nil, "", false, "", "", nil, defaultIdle
-		for _, c := range x.members {
-			c.stays = false
-		}
 	})
 	x.b.Hung(nil)
 	after(time.Minute)

@@ -52,6 +52,8 @@ type world struct {
 	asked [][]string // the sessions that were
 	// during is called while it is looked whether a server works, if not nil.
 	during func()
+	// ending is called when an end begins, if not nil.
+	ending func()
 	shown  []monitor.Shared
 	told   []monitor.Event
 	ended  func() // of a request in flight, where a test has one
@@ -100,8 +102,11 @@ func (s *fakeServer) End(_ context.Context, by string) error {
 	if s.world.flying[s.key] > 0 && !s.hung {
 		s.world.cut = append(s.world.cut, s.key)
 	}
-	err := s.world.stubborn
+	err, ending := s.world.stubborn, s.world.ending
 	s.world.mu.Unlock()
+	if ending != nil {
+		ending()
+	}
 	if err != nil {
 		return err
 	}

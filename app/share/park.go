@@ -102,7 +102,7 @@ func (b *Broker) lookIdle(g *group, forbidden string) (next time.Duration) {
 }
 
 // tryEnd ends a server that nobody has used since, or that must not be shared now, unless
-// something speaks against it. From when it is asked for no request has the server.
+// something speaks against it. No request begins in it after its end was decided.
 func (b *Broker) tryEnd(g *group, r *run, used time.Time, forbidden string) {
 	why, held := b.against(g, r, time.Since(used), forbidden != "")
 	b.mu.Lock()
@@ -129,36 +129,9 @@ func (b *Broker) tryEnd(g *group, r *run, used time.Time, forbidden string) {
 	}
 	b.change()
 	b.mu.Unlock()
-	if ends && b.closeSessions(g, r, false) {
+	if ends {
 		b.endRun(g, r, func(ctx context.Context) error { return r.server.End(ctx, by) })
 	}
-}
-
-// closeSessions asks all clients at once to close their MCP sessions with a server that
-// is about to be ended, since each may wait for one that does not answer, and reports
-// whether none has refused. When the first one does, requests have the server again,
-// unless it is ended all the same.
-func (b *Broker) closeSessions(g *group, r *run, force bool) bool {
-	var parks []func() bool
-	b.mu.Lock()
-	for _, m := range g.members {
-		if m.park != nil {
-			parks = append(parks, m.park)
-		}
-	}
-	b.mu.Unlock()
-	answers := make(chan bool, len(parks))
-	for _, park := range parks {
-		go func() { answers <- park() }()
-	}
-	all := true
-	for range parks {
-		if ok := <-answers; !ok && all && !force {
-			all = false
-			b.resume(g, r) // who refuses waits for it
-		}
-	}
-	return all
 }
 
 // against is what speaks against the end of a server that nobody needs, "" when
@@ -192,20 +165,6 @@ func (b *Broker) against(g *group, r *run, quiet time.Duration, forbidden bool) 
 	case !forbidden && speaks(b.o.Asks.Direct): // else whoever is connected may be the other user
 	}
 	return why, false
-}
-
-// resume lets requests have the server again that was not ended after all.
-func (b *Broker) resume(g *group, r *run) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.open.Err() == nil { // else it is ended for that, or goes on unseen
-		r.ending = ""
-	}
-	g.look, g.why = false, ""
-	if g.run == r {
-		g.used = time.Now()
-	}
-	b.change()
 }
 
 // endAgain is how often it is tried to end a server that could not be ended.

@@ -9,35 +9,6 @@ import (
 	"time"
 )
 
-// A request that comes after the end of the server has begun, and before its lease
-// is asked, has the server as soon as the lease refuses.
-func TestARequestWhileItIsRefusedToPark(t *testing.T) {
-	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(plan("a"), claude)
-		first := request(t, m)
-		got := make(chan error, 1)
-		m.OnPark(func() bool {
-			ended := m.Began()
-			go func() {
-				defer ended()
-				s, err := m.Acquire(context.Background())
-				if s.URL != first.URL {
-					t.Errorf("it has got %q", s.URL)
-				}
-				got <- err
-			}()
-			time.Sleep(time.Second) // of the bubble; it waits by now
-			return false
-		})
-		after(defaultIdle)
-		refused := time.Now()
-		time.Sleep(time.Second)
-		if err := <-got; err != nil || time.Since(refused) > time.Second {
-			t.Errorf("after %v: %v", time.Since(refused), err)
-		}
-	})
-}
-
 // Who waits for an end that fails learns that then.
 func TestWaitsForAnEndThatFails(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
@@ -45,37 +16,20 @@ func TestWaitsForAnEndThatFails(t *testing.T) {
 		request(t, m)
 		w.stubborn = errors.New("something of it still runs")
 		got := make(chan error, 1)
-		m.OnPark(func() bool {
-			go func() {
-				_, err := m.Acquire(context.Background())
-				got <- err
-			}()
-			time.Sleep(time.Second) // of the bubble
-			return true
+		w.change(func() {
+			w.ending = func() {
+				go func() {
+					_, err := m.Acquire(context.Background())
+					got <- err
+				}()
+				time.Sleep(time.Second) // of the bubble
+			}
 		})
 		after(defaultIdle)
 		at := time.Now()
 		time.Sleep(time.Second)
 		if err := <-got; !errors.Is(err, w.stubborn) || time.Since(at) > time.Second {
 			t.Errorf("after %v: %v", time.Since(at), err)
-		}
-	})
-}
-
-// Leases are asked at once, so that a request that comes meanwhile waits for the
-// slowest one only.
-func TestLeasesParkTogether(t *testing.T) {
-	within(t, func(t *testing.T, w *world, b *Broker) {
-		for range 10 {
-			m := b.Attach(plan("a"), claude)
-			request(t, m)
-			m.OnPark(func() bool { time.Sleep(2 * time.Second); return true })
-		}
-		after(defaultIdle + time.Second)
-		began := time.Now()
-		request(t, b.Attach(plan("a"), claude))
-		if waited := time.Since(began); waited != time.Second || w.launched != 2 { // of the bubble
-			t.Errorf("it has waited %v", waited)
 		}
 	})
 }
@@ -166,11 +120,10 @@ func TestSavedMemory(t *testing.T) {
 		after(time.Second)
 		b.Shared()
 		w.change(func() { w.rss = 113 })
-		m.OnPark(func() bool {
+		w.ending = func() {
 			w.change(func() { w.rss = 5 }) // of what is left of it
 			b.Shared()
-			return true
-		})
+		}
 		after(defaultIdle)
 		if s := one(t, b); !s.Parked || s.SavedBytes != 113 {
 			t.Errorf("%+v", s)
@@ -206,10 +159,6 @@ func TestNotParked(t *testing.T) {
 		"nobody knows": {
 			func(w *world, _ *Client) { w.change(func() { w.odd = errors.New("no answer") }) },
 			func(w *world, _ *Client) { w.change(func() { w.odd = nil }) },
-		},
-		"the lease refuses": {
-			func(_ *world, m *Client) { m.OnPark(func() bool { return false }) },
-			func(_ *world, m *Client) { m.OnPark(func() bool { return true }) },
 		},
 		"lingering": {
 			func(_ *world, m *Client) { m.Lingering(time.Hour + time.Second) },
@@ -305,26 +254,29 @@ func TestARequestWhileItIsLookedAt(t *testing.T) {
 	}
 }
 
-// A lease closes its session before the server ends, and a request that comes
-// meanwhile waits for the next one.
+// A server is shut before it ends, and a request that comes meanwhile waits for the next
+// one.
 func TestARequestWhileItIsParked(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		m, other := b.Attach(plan("a"), claude), b.Attach(plan("a"), claude)
 		first := request(t, m)
 		got := make(chan string, 1)
-		m.OnPark(func() bool {
-			if w.count() != 1 {
-				t.Error("the server has ended before the sessions with it")
-			}
-			go func() {
-				s, err := other.Acquire(context.Background())
-				got <- s.URL
-				if err != nil {
-					t.Error(err)
+		w.change(func() {
+			w.ending = func() {
+				if !isClosed(first.Shut) || isClosed(first.Gone) {
+					t.Error("who has it would use it")
 				}
-			}()
-			time.Sleep(time.Second) // of the bubble
-			return true
+				go func() {
+					ended := other.Began()
+					defer ended()
+					s, err := other.Acquire(context.Background())
+					got <- s.URL
+					if err != nil || isClosed(s.Shut) {
+						t.Error(err)
+					}
+				}()
+				time.Sleep(time.Second) // of the bubble
+			}
 		})
 		after(defaultIdle)
 		if url := <-got; url == first.URL || w.launched != 2 {

@@ -53,9 +53,6 @@ func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, e
 	case refused != nil:
 		return next, refused
 	}
-	if !b.closeSessions(g, r, force) {
-		return next, ErrAtWork
-	}
 	if err := end(ctx); err != nil {
 		b.resume(g, r)
 		return next, err
@@ -82,4 +79,18 @@ func (b *Broker) restartable(id monitor.Identity) (*group, error) {
 		}
 	}
 	return nil, ErrNotShared
+}
+
+// resume lets requests have the server again that was not ended after all.
+func (b *Broker) resume(g *group, r *run) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.open.Err() == nil { // else it is ended for that, or goes on unseen
+		r.ending = ""
+	}
+	g.look, g.why = false, ""
+	if g.run == r {
+		g.used = time.Now()
+	}
+	b.change()
 }

@@ -44,7 +44,6 @@ func TestRestart(t *testing.T) {
 func TestNotRestarted(t *testing.T) {
 	for name, prepare := range map[string]func(w *world, m *Client) error{
 		"a call that goes on": func(_ *world, m *Client) error { m.Began(); return ErrAtWork },
-		"a session refuses":   func(_ *world, m *Client) error { m.OnPark(func() bool { return false }); return ErrAtWork },
 		"it cannot be ended": func(w *world, _ *Client) error {
 			w.change(func() { w.stubborn = errors.New("it is pinned") })
 			return w.stubborn
@@ -58,7 +57,8 @@ func TestNotRestarted(t *testing.T) {
 				if _, err := w.restarts(t, b, false); !errors.Is(err, want) {
 					t.Error(err)
 				}
-				if request(t, m).URL != first.URL || w.count() != 1 || w.kinds() != "" {
+				next := request(t, m)
+				if next.URL != first.URL || isClosed(next.Shut) || w.count() != 1 || w.kinds() != "" {
 					t.Errorf("%d servers, %s", w.count(), w.kinds())
 				}
 			})
@@ -70,7 +70,6 @@ func TestForcedRestart(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		m := b.Attach(plan("a"), claude)
 		request(t, m)
-		m.OnPark(func() bool { return false })
 		m.Began()
 		if id, err := w.restarts(t, b, true); err != nil || id.PID != 102 {
 			t.Error(id, err)
@@ -89,8 +88,6 @@ func TestRestartDuringALook(t *testing.T) {
 		goOn := make(chan struct{})
 		w.change(func() { w.during = func() { <-goOn } })
 		after(defaultIdle)
-		parks := 0
-		m.OnPark(func() bool { parks++; return parks == 1 })
 		s := w.the(t)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -99,8 +96,8 @@ func TestRestartDuringALook(t *testing.T) {
 			synctest.Wait()
 			return s.End(ctx, "the order")
 		})
-		if err != nil || id.PID != 102 || parks != 1 {
-			t.Errorf("%v, %v, asked %d times", id, err, parks)
+		if err != nil || id.PID != 102 || len(s.ends) != 1 {
+			t.Errorf("%v, %v, ended by %q", id, err, s.ends)
 		}
 	})
 }

@@ -39,7 +39,7 @@ func TestCancelBeforeTheServerRuns(t *testing.T) {
 	g := behind(t, server)
 	c := join(t, g, nil)
 	c.greet()
-	apptest.Eventually(t, "it can be parked", c.Park)
+	c.park(g)
 	g.change(func() { g.hold = make(chan struct{}) })
 	first, second := c.call(1, "echo", "{}"), c.call(2, "echo", "{}")
 	c.put(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)

@@ -63,7 +63,6 @@ func attach(broker *share.Broker, plan share.Plan, process monitor.Client, known
 		o.Plan, o.Root = nil, nil
 	}
 	s := newSession(o, openServer)
-	member.OnPark(s.Park)
 	member.OnHang(s.Progress)
 	return s, member
 }

@@ -79,8 +79,7 @@ func TestTakeHoldsBackAFlood(t *testing.T) {
 	g := behind(t, server)
 	c := join(t, g, nil)
 	c.greet()
-	apptest.Eventually(t, "it can be parked", c.Park)
-	g.fell()
+	c.park(g)
 	g.change(func() { g.hold = make(chan struct{}) })
 	const count, size, limit = 100, 20 << 10, 1 << 20
 	c.Session.mu.Lock()

@@ -16,7 +16,7 @@ type fakeGroup struct {
 	mu         sync.Mutex
 	server     *share.Endpoint // nil = parked
 	gone       chan struct{}
-	hung       chan struct{}
+	shut       chan struct{}
 	hangs      bool
 	generation uint64
 	wake       func() share.Endpoint // starts it
@@ -25,6 +25,7 @@ type fakeGroup struct {
 	acquired   int
 	began      int
 	ended      int
+	before     func() // is called once, before a request has begun, if not nil
 	lingering  []time.Duration
 	cache      map[string][]byte
 	forgotten  int
@@ -53,8 +54,8 @@ func (g *fakeGroup) Acquire(ctx context.Context) (share.Endpoint, error) {
 		g.generation++
 		s := g.wake()
 		g.gone = make(chan struct{})
-		g.hung = make(chan struct{})
-		s.Hung = g.hung
+		g.shut = make(chan struct{})
+		s.Shut = g.shut
 		s.Gone, s.Why = g.gone, func() string { return g.why }
 		g.server = &s
 	}
@@ -71,10 +72,10 @@ func (g *fakeGroup) fell() {
 	}
 }
 
-// hang makes the server hang: who wants it waits.
+// hang makes the server hang, or be about to end: who wants it waits.
 func (g *fakeGroup) hang() {
 	g.change(func() {
-		close(g.hung)
+		close(g.shut)
 		g.hangs, g.hold = true, make(chan struct{})
 	})
 }
@@ -84,11 +85,11 @@ func (g *fakeGroup) answers(again bool) {
 	g.change(func() {
 		close(g.hold)
 		g.hangs, g.hold = false, nil
-		g.hung = make(chan struct{})
+		g.shut = make(chan struct{})
 		switch {
 		case g.server == nil: // it has ended
 		case again:
-			g.server.Hung = g.hung
+			g.server.Shut = g.shut
 		default:
 			close(g.gone)
 			g.server = nil
@@ -115,6 +116,10 @@ func (g *fakeGroup) killed(server *mcptest.Server) {
 }
 
 func (g *fakeGroup) Began() (ended func()) {
+	if before := g.before; before != nil {
+		g.before = nil
+		before()
+	}
 	g.change(func() { g.began++ })
 	return func() { g.change(func() { g.ended++ }) }
 }

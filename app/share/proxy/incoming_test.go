@@ -182,8 +182,7 @@ func TestCachedAnswersNeedNoServer(t *testing.T) {
 	c.greet()
 	list := `{"jsonrpc":"2.0","id":"l","method":"tools/list","params":{"_meta":{}}}`
 	tools := c.ask("%s", list)
-	apptest.Eventually(t, "it can be parked", c.Park)
-	g.fell()
+	c.park(g)
 	if got := c.ask("%s", list); got != tools {
 		t.Errorf("the cache says %s", got)
 	}
@@ -209,25 +208,15 @@ func TestPark(t *testing.T) {
 	server := mcptest.New(t)
 	g := behind(t, server)
 	c := join(t, g, nil)
-	if !c.Park() {
-		t.Error("nobody has begun")
-	}
 	c.greet()
-	waits := c.call(1, "wait", "{}")
-	if c.Park() || c.inFlight() != 1 {
-		t.Error("a request is in flight")
-	}
-	apptest.Eventually(t, "it waits", func() bool { return server.InFlight() == 1 })
-	c.letGo(server, waits)
-	apptest.Eventually(t, "it can be parked", c.Park)
-	if len(server.Sessions()) != 0 {
-		t.Error("the session is open")
-	}
+	c.get(c.call(1, "echo", "{}"))
+	g.hang()
+	apptest.Eventually(t, "the session is closed", func() bool { return len(server.Sessions()) == 0 })
 	server.Kill()
-	g.fell()
+	g.answers(false)
 	c.put(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`) // wakes nobody
-	c.put(`{"jsonrpc":"2.0","id":"p","method":"ping"}`)
-	apptest.Eventually(t, "it can be parked again", c.Park)
+	c.get(c.put(`{"jsonrpc":"2.0","id":"p","method":"ping"}`))
+	apptest.Eventually(t, "nothing waits", c.isIdle)
 	if g.starts() != 1 {
 		t.Error("it was woken")
 	}
@@ -238,6 +227,31 @@ func TestPark(t *testing.T) {
 	if c.holds("cancelled") {
 		t.Error("the client noticed")
 	}
+}
+
+// A server that was shut before a request has begun does not get it, also where its end
+// has not come to the session yet.
+func TestARequestWhenTheServerIsShut(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *upstream, g *fakeGroup, c *testClient) {
+		c.put(initializeLine)
+		synctest.Wait()
+		g.before = g.hang
+		seq := c.put(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`)
+		synctest.Wait()
+		if call := w.take(0); call != nil || w.opened != 1 {
+			t.Fatalf("it was sent on %d sessions", w.opened)
+		}
+		w.die()
+		g.answers(false)
+		synctest.Wait()
+		if call := w.take(0); call != nil {
+			call.answer(true)
+		}
+		synctest.Wait()
+		if got := c.fate(seq); !strings.Contains(got, "done") || w.opened != 2 || g.starts() != 2 {
+			t.Errorf("%s on %d sessions", got, w.opened)
+		}
+	})
 }
 
 func TestSessionsOfTheREPLAreSeen(t *testing.T) {

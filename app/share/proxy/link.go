@@ -35,24 +35,24 @@ func (l *Session) close(ctx context.Context, lk *link) {
 	l.outside(func() { lk.session.Close(ctx) })
 }
 
-// fell reports whether the server's process has ended, and how.
-func (lk *link) fell() (gone bool, why string) {
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-lk.server.Gone:
-		return true, lk.server.Why()
+	case <-c:
+		return true
 	default:
-		return false, ""
+		return false
 	}
 }
 
 // watch retires a link when the server's process has ended. Calls whose answer is
-// still on the way get a moment for it. When the server hangs it is sent no more, so
+// still on the way get a moment for it. When the server is shut it is sent no more, so
 // that what is asked from then on is surely not carried out before the next one has it.
+// Then a link without calls is closed before the server ends.
 func (l *Session) watch(lk *link) {
 	select {
 	case <-lk.closed:
 		return
-	case <-lk.server.Hung:
+	case <-lk.server.Shut:
 		l.mu.Lock()
 		l.answerHung(lk)
 		l.retire(lk)
@@ -101,8 +101,8 @@ var errAnswered = errors.New("it was answered without a server")
 
 // openLink acquires the server and opens an MCP session with it. The error is for
 // the user. begins is the client's own initialize, of which nothing is sent before it is
-// accepted; nil when it is repeated. After a server was found to hang the next try waits
-// until it answers or is replaced, unless begins could be answered without one.
+// accepted; nil when it is repeated. After a server was shut the next try waits for it or
+// for the next one, unless begins could be answered without one.
 func (l *Session) openLink(ctx context.Context, initialize []byte, begins *item) (lk *link, answer []byte, err error) {
 	for try := 1; ; try++ {
 		var server share.Endpoint
@@ -117,14 +117,12 @@ func (l *Session) openLink(ctx context.Context, initialize []byte, begins *item)
 		if err == nil || ctx.Err() != nil {
 			return lk, answer, err
 		}
-		select {
-		case <-server.Hung:
+		if isClosed(server.Shut) {
 			if begins != nil && l.initializeFromCache(begins) {
 				return nil, nil, errAnswered
 			}
 			try = 0
 			continue
-		default:
 		}
 		// Nothing is carried out twice: an MCP session that was begun and lost does nothing.
 		var refused *mcp.Refused
@@ -142,7 +140,7 @@ func (l *Session) openOnce(ctx context.Context, server share.Endpoint, initializ
 	go func() { // the port of a server that hangs, or whose process has ended, may stay silent
 		defer end()
 		select {
-		case <-server.Hung:
+		case <-server.Shut:
 		case <-server.Gone:
 		case <-ctx.Done():
 		}

@@ -134,7 +134,6 @@ func (m *mover) start(w *moveWorld, b *share.Broker) {
 			return planFor(project), nil
 		},
 	}, w.open)
-	m.member.OnPark(p.lease.Park)
 	ctx, cancel := context.WithCancel(context.Background())
 	p.leave = cancel
 	go func() { p.ended <- p.lease.Serve(ctx) }()

@@ -138,7 +138,7 @@ func FuzzTake(f *testing.F) {
 		ended := make(chan error, 1)
 		go func() { ended <- l.Serve(t.Context()) }()
 		l.Take(1, slices.Clone(line))
-		apptest.Eventually(t, "it is done", l.Park)
+		apptest.Eventually(t, "it is done", l.isIdle)
 		l.Gone()
 		if err := <-ended; err != nil {
 			t.Error(err)

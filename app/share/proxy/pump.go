@@ -107,6 +107,9 @@ func (l *Session) request(pumping, calls context.Context, it *item) (isSent bool
 	if it.Method == "tools/call" {
 		l.noteTool(it.Params)
 	}
+	if l.link != nil && isClosed(l.link.server.Shut) {
+		l.retire(l.link) // watch may come to that later
+	}
 	lk := l.link
 	if lk == nil {
 		var err error
@@ -149,7 +152,9 @@ func (l *Session) callDone(ctx context.Context, it *item, err error) {
 		if err == nil || errors.Is(err, mcp.ErrLost) {
 			l.await(ctx, lk.server.Gone, time.Second) // its streams and connections end before its process
 		}
-		l.outside(func() { e.gone, e.why = lk.fell() })
+		if e.gone = isClosed(lk.server.Gone); e.gone {
+			l.outside(func() { e.why = lk.server.Why() })
+		}
 		v = judge(e)
 		if v.drop {
 			l.retire(lk)

@@ -64,7 +64,7 @@ type Servers interface {
 	// called between Began and Ended. Its error is a sentence for the user.
 	Acquire(ctx context.Context) (share.Endpoint, error)
 	// Began and what it returns bracket each request, from when it needs the server until
-	// the server does not work on it any more.
+	// the server does not work on it any more. A server that is shut by then does not get it.
 	Began() (ended func())
 	// Project is that of the server, "" when it has none.
 	Project() string
@@ -220,19 +220,6 @@ func (l *Session) Serve(ctx context.Context) error {
 
 // Gone says that the client has gone. It may be called more than once.
 func (l *Session) Gone() { l.setOver() }
-
-// Park closes the MCP session, because the server is about to be ended. The
-// client does not notice: its next request opens another one. It refuses, and
-// does nothing, while something is in flight. It takes 2 s at most.
-func (l *Session) Park() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.ending || l.current != nil || len(l.queue) > 0 || len(l.pending) > 0 {
-		return false
-	}
-	l.leave()
-	return true
-}
 
 // outside lets go of the turn for what takes long.
 func (l *Session) outside(takesLong func()) {

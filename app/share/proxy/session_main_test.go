@@ -209,6 +209,29 @@ func (c *testClient) inFlight() int {
 	return len(c.unanswered())
 }
 
+// isIdle reports whether nothing waits, or is worked on.
+func (l *Session) isIdle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.current == nil && len(l.queue) == 0 && len(l.pending) == 0
+}
+
+// hasLeft reports whether the session uses no server.
+func (c *testClient) hasLeft() bool {
+	c.Session.mu.Lock()
+	defer c.Session.mu.Unlock()
+	return c.link == nil
+}
+
+// park ends the server, which the client does not use.
+func (c *testClient) park(g *fakeGroup) {
+	c.t.Helper()
+	apptest.Eventually(c.t, "nothing waits", c.isIdle)
+	g.hang()
+	apptest.Eventually(c.t, "it has left the server", c.hasLeft)
+	g.answers(false)
+}
+
 // put sends a line, and returns its number.
 func (c *testClient) put(format string, a ...any) uint64 {
 	c.seq++

@@ -110,12 +110,12 @@ func TestACancelledCallThatTheServerNeverEnds(t *testing.T) {
 			return c.fate(again)
 		}(), "1", wire.CodeInvalid, "in flight") // the server would mix them up
 		time.Sleep(9 * time.Minute)
-		if g.open() != 1 || c.Park() {
+		if g.open() != 1 || c.isIdle() {
 			t.Error("it may still run")
 		}
 		time.Sleep(2 * time.Minute)
 		time.Sleep(time.Second)
-		if g.open() != 0 || !c.Park() {
+		if g.open() != 0 || !c.isIdle() {
 			t.Error("it counts for ever")
 		}
 	})
