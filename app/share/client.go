@@ -15,12 +15,10 @@ type Client struct {
 	broker *Broker
 
 	// Guarded by the broker's mu.
-	group   *group
-	plan    *Plan // is never changed in place
-	client  monitor.Client
-	hang    func(text string)
-	telling bool // hang is being called
-	gone    bool
+	group  *group
+	plan   *Plan // is never changed in place
+	client monitor.Client
+	gone   bool
 }
 
 // Attach makes a client share the server of a plan, which is not started before it
@@ -232,30 +230,6 @@ func (m *Client) Seen(session string) {
 	g.seen = slices.DeleteFunc(g.seen, func(other string) bool { return other == session })
 	g.seen = append(g.seen, session)
 	g.seen = g.seen[max(len(g.seen)-mostSessions, 0):]
-}
-
-// OnHang sets what is told again and again, in words, while a request of the client
-// waits for a server that does not answer. It is called without locks of the broker held.
-func (m *Client) OnHang(tell func(text string)) {
-	m.broker.mu.Lock()
-	defer m.broker.mu.Unlock()
-	m.hang = tell
-}
-
-// tellHang tells it, unless the client has not taken what was told before. The caller
-// holds mu.
-func (m *Client) tellHang(text string) {
-	b, tell := m.broker, m.hang
-	if tell == nil || m.telling {
-		return
-	}
-	m.telling = true
-	b.busy.Go(func() {
-		tell(text)
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		m.telling = false
-	})
 }
 
 // Name tells better who the client is: what is not zero replaces what is known.

@@ -67,7 +67,6 @@ type run struct {
 	hung    time.Time     // since when it does not answer; zero while it does
 	shut    chan struct{} // see gate
 	isShut  bool          // shut is closed
-	told    time.Time     // when who waits for it was told so last
 	ending  string        // why we end it, a part of a sentence; "" when nobody does
 	failed  error         // of the last try to end it
 	ordered string        // who else has ordered its end: "by the tray"

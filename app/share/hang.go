@@ -8,9 +8,6 @@ import (
 	"lamplighter/monitor"
 )
 
-// progressEvery is how often clients that wait for such a server are told so.
-const progressEvery = 15 * time.Second
-
 // Hung tells which processes do not answer whether they live, in place of what it was
 // told before; it is to be told again when something else is shared. A call that takes
 // long is no sign of that. While a server of ours is among them, what clients ask waits, or
@@ -41,34 +38,38 @@ func (r *run) answers() bool { return r.usable() && r.hung.IsZero() }
 // isHung reports whether one that could be used hangs.
 func (r *run) isHung() bool { return r.usable() && !r.hung.IsZero() }
 
-// lookHung replaces a server that hangs when clients have waited long enough for it,
-// else tells them so. It returns after how long it is to be called again. The caller
-// holds mu.
+// Hang says in words that the server does not answer, and when another one takes its
+// place; "" while it does.
+func (m *Client) Hang() (text string) {
+	b := m.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := m.group.run
+	if !r.isHung() {
+		return ""
+	}
+	text = "the server does not answer"
+	if left := b.o.HangLimit() - time.Since(r.hung); left > 0 {
+		text += "; another one takes its place in " + monitor.Span(left)
+	}
+	return text
+}
+
+// lookHung replaces a server that hangs when clients have waited long enough for it. It
+// returns after how long it is to be called again. The caller holds mu.
 func (b *Broker) lookHung(g *group) (next time.Duration) {
-	r := g.run
-	if !r.isHung() || g.inFlight == 0 {
+	if !g.run.isHung() || g.inFlight == 0 {
 		return lookMost
 	}
-	now := time.Now()
-	limit, silent := b.o.HangLimit(), now.Sub(r.hung)
-	next, text := progressEvery, "the server does not answer"
+	limit, silent := b.o.HangLimit(), time.Since(g.run.hung)
 	switch left := limit - silent; {
 	case limit <= 0:
 	case left > 0:
-		next = min(next, left)
-		text += "; another one takes its place in " + monitor.Span(left)
+		return left
 	case b.settled: // else there may be one already
 		b.replace(g, silent)
-		return lookMost
 	}
-	if left := progressEvery - now.Sub(r.told); left > 0 {
-		return min(next, left)
-	}
-	r.told = now
-	for _, m := range g.members {
-		m.tellHang(text)
-	}
-	return next
+	return lookMost
 }
 
 // replace starts another server in place of one that hangs, which has the lock of the

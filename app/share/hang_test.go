@@ -94,23 +94,24 @@ func TestHangThatDoesNotPass(t *testing.T) {
 	})
 }
 
-// What waits is told so from time to time.
-func TestHangIsTold(t *testing.T) {
+func TestHangInWords(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		m := b.Attach(plan("a"), claude)
-		after(time.Second)
 		request(t, m)
-		var told []string
-		m.OnHang(func(text string) { w.change(func() { told = append(told, text) }) })
-		ended := m.Began()
-		w.hangs(t, b)
-		after(defaultHang)
-		ended()
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if len(told) != 8 || told[0] != "the server does not answer; another one takes its place in 2 min" || !strings.HasSuffix(told[7], "in 15 s") {
-			t.Errorf("%q", told)
+		says := func(want string) {
+			if got := m.Hang(); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
 		}
+		says("")
+		w.hangs(t, b)
+		says("the server does not answer; another one takes its place in 2 min")
+		after(defaultHang - 15*time.Second)
+		says("the server does not answer; another one takes its place in 15 s")
+		after(time.Minute)
+		says("the server does not answer")
+		b.Hung(nil)
+		says("")
 	})
 }
 

@@ -19,11 +19,12 @@ func (l *Session) cached(method, under string) (result []byte, ok bool) {
 	return result, ok
 }
 
-// answerHung answers from memory what a server was asked before it was found to hang.
+// answerHung answers from memory what a server was asked before it was found to hang, and
+// has the rest told that it waits.
 func (l *Session) answerHung(lk *link) {
 	for _, it := range l.unanswered() {
-		if it.link == lk {
-			l.listFromCache(it)
+		if it.link == lk && !l.listFromCache(it) && !it.told {
+			it.overdue.Reset(0)
 		}
 	}
 }

@@ -62,7 +62,5 @@ func attach(broker *share.Broker, plan share.Plan, process monitor.Client, known
 	if !plan.Moves {
 		o.Plan, o.Root = nil, nil
 	}
-	s := newSession(o, openServer)
-	member.OnHang(s.Progress)
-	return s, member
+	return newSession(o, openServer), member
 }

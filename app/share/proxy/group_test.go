@@ -80,6 +80,12 @@ func (g *fakeGroup) hang() {
 	})
 }
 
+// Hang is what those are told who wait for it.
+func (g *fakeGroup) Hang() string {
+	_, hangs := g.isHung()
+	return map[bool]string{true: "it does not answer"}[hangs]
+}
+
 // answers ends that: the server answers again, or it was replaced.
 func (g *fakeGroup) answers(again bool) {
 	g.change(func() {

@@ -3,6 +3,8 @@ package proxy
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"lamplighter/app/apptest"
 	"lamplighter/app/mcp"
@@ -44,23 +46,60 @@ func TestAHangThatPasses(t *testing.T) {
 	g.hang()
 	apptest.Eventually(t, "nothing more is sent to it", c.hasLeft)
 	later := c.call(2, "echo", "{}")
-	c.Progress("it does not answer")
-	c.Progress("it does not answer")
-	for _, progress := range []string{"0.001", "0.002"} {
-		if !c.holds(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":` + progress + `,"message":"it does not answer"}}`) {
-			t.Errorf("no progress of %s", progress)
-		}
-	}
 	if calls(server, "echo") != 0 || c.fate(waits)+c.fate(later) != "" {
 		t.Error("it was asked for more, or something was told")
 	}
 	g.answers(true)
 	apptest.Contains(t, c.get(later), "echo")
 	apptest.Contains(t, c.letGo(server, waits), "waited")
-	c.Progress("it does not answer") // of what has been answered
-	if c.holds(`"progress":0.003`) || g.starts() != 1 || calls(server, "wait") != 1 {
-		t.Error("progress after the answer, another server or the call twice")
+	if g.starts() != 1 || calls(server, "wait") != 1 {
+		t.Error("another server or the call twice")
 	}
+}
+
+// What waits for a server that hangs is told so from time to time, where it has asked.
+func TestAHangIsTold(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *upstream, g *fakeGroup, c *testClient) {
+		c.put(initializeLine)
+		c.put(waitWithProgress)
+		c.call(1, "echo", "{}")
+		synctest.Wait()
+		g.hang()
+		c.put("%s", strings.Replace(waitWithProgress, `"w"`, `"later"`, 1))
+		told := func() int {
+			c.fakeWriter.mu.Lock()
+			defer c.fakeWriter.mu.Unlock()
+			return len(c.lines) - 1 // the answer to initialize
+		}
+		for _, step := range []struct {
+			after time.Duration
+			want  int // the one that was at work is told at once, and what came later when it has waited for long
+		}{{0, 1}, {progressEvery - time.Second, 1}, {time.Second, 2}, {overdueAfter - progressEvery, 3}, {2 * progressEvery, 7}} {
+			time.Sleep(step.after)
+			synctest.Wait()
+			if told() != step.want {
+				t.Errorf("%d messages, want %d", told(), step.want)
+			}
+		}
+		for _, progress := range []string{"0.001", "0.002"} {
+			if !c.holds(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":` + progress + `,"message":"it does not answer"}}`) {
+				t.Errorf("no progress of %s", progress)
+			}
+		}
+		g.answers(true)
+		for range 2 {
+			synctest.Wait()
+			w.take(0).answer(true)
+		}
+		synctest.Wait()
+		w.take(0).answer(true)
+		synctest.Wait()
+		before := told()
+		time.Sleep(time.Minute)
+		if told() != before {
+			t.Error("it is told after the answer")
+		}
+	})
 }
 
 // What a server that is replaced has may have been carried out, and is not sent again;

@@ -114,31 +114,25 @@ func (l *Session) unanswered() (list []*item) {
 // each number has to be larger than the one before.
 const progressStep = 0.001
 
-// Progress tells the client why its requests wait, where it has asked for that.
-func (l *Session) Progress(text string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, it := range l.unanswered() {
-		l.write(func() error {
-			l.mu.Lock()
-			it.progress += progressStep
-			line := progressLine(it.Message, it.progress, text)
-			possible := line != nil && it.accepted && !it.told && !l.ending
-			l.mu.Unlock()
-			if !possible {
-				return nil
-			}
-			return l.o.Out.Deliver(it.seq, false, line)
-		})
+// tellHang tells the client that a request waits because the server does not answer, where
+// it has asked for progress, and reports whether the server does not.
+func (l *Session) tellHang(it *item) (hangs bool) {
+	text := l.o.Servers.Hang()
+	asked, _ := readMembers(it.Params)
+	token := asked.Meta.ProgressToken
+	if text == "" || !isGiven(token) {
+		return text != ""
 	}
-}
-
-// progressLine is the notification of progress for a request, nil when nobody has
-// asked for it.
-func progressLine(request wire.Message, progress float64, text string) []byte {
-	asked, _ := readMembers(request.Params)
-	if !isGiven(asked.Meta.ProgressToken) {
-		return nil
-	}
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%.3f,"message":%q}}`, asked.Meta.ProgressToken, progress, text)
+	it.progress += progressStep
+	line := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%.3f,"message":%q}}`, token, it.progress, text)
+	l.write(func() error {
+		l.mu.Lock()
+		possible := !it.told && !l.ending
+		l.mu.Unlock()
+		if !possible {
+			return nil
+		}
+		return l.o.Out.Deliver(it.seq, false, line)
+	})
+	return true
 }

@@ -70,6 +70,8 @@ type Servers interface {
 	Project() string
 	// Move makes it the server of another plan for what comes from then on. back undoes it.
 	Move(plan share.Plan) (back func())
+	// Hang says in words that the server does not answer, "" while it does.
+	Hang() (text string)
 	// Lingering says that the server may work on something unseen for so long.
 	Lingering(d time.Duration)
 	// Cached is the result of an earlier request, while no server runs; under says

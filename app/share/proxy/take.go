@@ -32,8 +32,8 @@ type item struct {
 	told      bool // its fate has been told, or is being told
 	cancelled time.Time
 	answered  bool        // the server has answered it, whether anybody wanted that or not
-	progress  float64     // that Session.Progress has shown
-	overdue   *time.Timer // accepts a request that waits for long, or aborts one that was cancelled long ago
+	progress  float64     // that tellHang has shown
+	overdue   *time.Timer // see Session.waitsLong; aborts a request that was cancelled long ago
 	abort     func()      // ends its call; nil before it was sent
 }
 
@@ -41,6 +41,9 @@ type item struct {
 // all the same: a shim gives up what is not accepted for 60 s, and must not do so
 // for what is carried out later.
 const overdueAfter = 20 * time.Second
+
+// progressEvery is how often one that waits for a server that hangs is told so, from then on.
+const progressEvery = 15 * time.Second
 
 // Take takes a line of the client, with the number that the shim gave it, in the
 // order of the client. The line belongs to the session from then on. It blocks only
@@ -174,7 +177,7 @@ func (l *Session) enqueue(it *item) {
 	}
 	l.held += it.size
 	if it.Kind == wire.Request {
-		it.overdue = time.AfterFunc(overdueAfter, func() { l.acceptOverdue(it) })
+		it.overdue = time.AfterFunc(overdueAfter, func() { l.waitsLong(it) })
 	}
 	l.lineUp(it)
 }
@@ -200,12 +203,17 @@ func (l *Session) done(it *item) {
 	l.changed.Broadcast()
 }
 
-// acceptOverdue accepts a request that has waited for long.
-func (l *Session) acceptOverdue(it *item) {
+// waitsLong accepts a request that has waited for long, or whose server is shut, and tells
+// again and again that it waits while that hangs.
+func (l *Session) waitsLong(it *item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !it.told && !l.ending {
-		l.accept(it)
+	if it.told || l.ending {
+		return
+	}
+	l.accept(it)
+	if l.tellHang(it) && !it.told && !l.ending {
+		it.overdue.Reset(progressEvery)
 	}
 }
 
