@@ -10,7 +10,7 @@ import (
 // mcpPath is where clients reach the servers that they share, over HTTP.
 const mcpPath = "/mcp"
 
-// MCP answers those who speak MCP over streamable HTTP: proxy.Web. who finds out
+// MCP answers those who speak MCP over streamable HTTP: proxy.Server. who finds out
 // which process asks, and may take its time.
 type MCP interface {
 	ServeMCP(w http.ResponseWriter, req *http.Request, who func() monitor.Client)

@@ -65,7 +65,7 @@ type background struct {
 
 	planner        *share.Planner
 	broker         *share.Broker
-	shareServer    *proxy.Server // of the share socket
+	shareServer    *proxy.Server // of those who share servers
 	sharingChanged monitor.Bell  // rings when something else is shared, or other settings hold
 
 	supervisor *suture.Supervisor // of all parts but those that start servers

@@ -12,7 +12,6 @@ import (
 
 	"lamplighter/app/api"
 	"lamplighter/app/config"
-	"lamplighter/app/share/proxy"
 	"lamplighter/app/workspace"
 	"lamplighter/monitor"
 	"lamplighter/monitor/events"
@@ -92,9 +91,8 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 		parts.Workspaces = spaces
 		b.add("workspaces", b.serveWorkspaces(spaces))
 	}
-	web := proxy.NewWeb(b.proxyOptions())
-	b.add("MCP over HTTP", web.Serve)
-	parts.MCP = web
+	b.add("MCP over HTTP", b.shareServer.ServeWeb)
+	parts.MCP = b.shareServer
 	handler := b.dashboard(parts)
 	desk.web = b.web
 	b.add("watch", b.model.Serve)

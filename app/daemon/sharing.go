@@ -60,19 +60,14 @@ func (b *background) startSharing(unknownPins func() error, orders api.Stopper) 
 		RSS:    func(id monitor.Identity) uint64 { return memoryOf(b.model.Snapshot(), id) },
 		Log:    b.log,
 	})
-}
-
-// proxyOptions are those of what serves clients, over HTTP and on the share socket.
-func (b *background) proxyOptions() proxy.Options {
-	return proxy.Options{
+	b.shareServer = proxy.New(proxy.Options{
 		Broker: b.broker, Ask: b.planner, Flags: b.clientFlags, Usual: b.usualSerena, Log: b.log, Limits: b.Limits.Share,
-	}
+	})
 }
 
 // serveShare serves the share socket. Where it cannot be made that is shown, and
 // tried again: whoever has it may go.
 func (b *background) serveShare(lockHeld bool) func(context.Context) error {
-	b.shareServer = proxy.New(b.proxyOptions())
 	place := socket.Options{
 		Place: socket.Share(b.places.ShareSocket), LockHeld: lockHeld, First: b.passed, Log: b.log, CheckEvery: b.Limits.ShareCheck,
 	}

@@ -23,14 +23,14 @@ type Asker interface {
 	Root(ctx context.Context, addresses []string) (project string)
 }
 
-// Options of a Server and of a Web, all but the limits needed.
+// Options of a Server, all but the limits needed.
 type Options struct {
 	Broker *share.Broker // is served elsewhere
 	Ask    Asker
-	// Flags takes the flags that a client of a Server was started with, and says what is
+	// Flags takes the flags that a client of the socket was started with, and says what is
 	// wrong with them, in sentences for the user.
 	Flags  func(flags []string) (warnings []string)
-	Usual  func() launch.Template // of the Serena that clients of a Web get
+	Usual  func() launch.Template // of the Serena that clients over HTTP get
 	Log    *slog.Logger
 	Limits Limits
 }
@@ -52,13 +52,21 @@ func (l Limits) orDefault() Limits {
 	}
 }
 
-// Server serves the clients that come through lamplighter-connect.
+// Server serves clients: those that come through lamplighter-connect (Serve), and those
+// that speak MCP over streamable HTTP (ServeWeb and ServeMCP; protocol revision 2025-06-18,
+// "Transports"). It is safe for concurrent use.
 type Server struct {
 	options   Options
-	connected atomic.Int64
+	connected atomic.Int64 // through the socket
 
 	// What anybody can bring about as often as he likes.
 	notLetIn, refused, garbled often
+
+	// Of clients over HTTP.
+	working  sync.WaitGroup // what ServeWeb has begun
+	mu       sync.Mutex
+	serving  context.Context // of ServeWeb, nil before and after
+	sessions map[string]*webSession
 }
 
 // often logs the more rarely the more there is. It is safe for concurrent use.
@@ -74,10 +82,11 @@ func (o *often) log(log *slog.Logger, level slog.Level, text string, args ...any
 // New returns a server that serves nobody yet.
 func New(o Options) *Server {
 	o.Limits = o.Limits.orDefault()
-	return &Server{options: o}
+	return &Server{options: o, sessions: map[string]*webSession{}}
 }
 
-// Attends reports whether a client is connected, also one that has no session yet.
+// Attends reports whether a client of the socket is connected, also one that has no
+// session yet.
 func (s *Server) Attends() bool { return s.connected.Load() > 0 }
 
 // Serve serves those who connect to the listener, which it closes, until ctx ends, and

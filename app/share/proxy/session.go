@@ -1,7 +1,7 @@
 // Package proxy is the conversation of one client with a server that it shares
-// with others. Clients come through lamplighter-connect on the share socket (Server),
-// or over HTTP at /mcp (Web), which find out who a client is and what it wants. Either
-// gives it a Session, and passes lines on.
+// with others. Clients come to the Server through lamplighter-connect on the share socket,
+// or over HTTP at /mcp. It finds out who a client is and what it wants, gives it a Session,
+// and passes lines on.
 //
 // The client sees an MCP server that never goes away. Behind it the server may not
 // run yet, be parked, die or be replaced: the session then opens an MCP session with

@@ -4,31 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"sync"
 )
 
-// Web serves clients that speak MCP over streamable HTTP (protocol revision
-// 2025-06-18, "Transports"), each MCP session with a session of its own. It is safe
-// for concurrent use.
-type Web struct {
-	options Options
-
-	working  sync.WaitGroup // what Serve has begun
-	mu       sync.Mutex
-	serving  context.Context // of Serve, nil before and after
-	sessions map[string]*webSession
-}
-
-// NewWeb returns a Web that refuses everybody until Serve is called.
-func NewWeb(o Options) *Web {
-	o.Limits = o.Limits.orDefault()
-	return &Web{options: o, sessions: map[string]*webSession{}}
-}
-
-// Serve lets clients in until ctx ends, and returns its error; it can be called
-// again after it returned. Sessions end with it: clients begin new ones, as the
+// ServeWeb lets clients over HTTP in until ctx ends, and returns its error; it can be
+// called again after it returned. Sessions end with it: clients begin new ones, as the
 // protocol has it.
-func (w *Web) Serve(ctx context.Context) error {
+func (w *Server) ServeWeb(ctx context.Context) error {
 	set := func(serving context.Context) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -43,7 +24,7 @@ func (w *Web) Serve(ctx context.Context) error {
 
 // add makes a session known and lets its session work, and besides calls besides.
 // The error is for the client.
-func (w *Web) add(s *webSession, besides func()) error {
+func (w *Server) add(s *webSession, besides func()) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {

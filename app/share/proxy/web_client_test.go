@@ -16,17 +16,17 @@ import (
 	"lamplighter/monitor"
 )
 
-// webServed is a Web in a test.
+// webServed is a Server of clients over HTTP in a test.
 type webServed struct {
 	world  *world
 	broker *share.Broker
-	web    *Web
+	web    *Server
 	url    string
-	stop   func() // the Web
+	stop   func() // its ServeWeb
 }
 
 // all are the sessions that are open.
-func (w *Web) all() []*webSession {
+func (w *Server) all() []*webSession {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Collect(maps.Values(w.sessions))
@@ -40,7 +40,7 @@ func serveWeb(t testing.TB, change func(*Options)) *webServed {
 	if change != nil {
 		change(&o)
 	}
-	web := NewWeb(o)
+	web := New(o)
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
 		web.ServeMCP(rw, req, func() monitor.Client {
 			return monitor.Client{Identity: monitor.Identity{PID: 77, Start: 1}, Name: "program"}
@@ -50,7 +50,7 @@ func serveWeb(t testing.TB, change func(*Options)) *webServed {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	s := &webServed{world: w, broker: broker, web: web, url: server.URL + "/mcp", stop: running(t, web.Serve)}
+	s := &webServed{world: w, broker: broker, web: web, url: server.URL + "/mcp", stop: running(t, web.ServeWeb)}
 	apptest.Eventually(t, "it serves", func() bool { web.mu.Lock(); defer web.mu.Unlock(); return web.serving != nil })
 	return s
 }

@@ -26,7 +26,7 @@ const heartbeat = 15 * time.Second
 // ServeMCP answers a request of one who speaks MCP: POST, GET and DELETE. Who
 // calls it has checked that the request may come in, and that a body is JSON. who
 // finds out which process asks, and may take its time.
-func (w *Web) ServeMCP(rw http.ResponseWriter, req *http.Request, who func() monitor.Client) {
+func (w *Server) ServeMCP(rw http.ResponseWriter, req *http.Request, who func() monitor.Client) {
 	switch req.Method {
 	case http.MethodPost:
 		w.post(rw, req, who)
@@ -47,7 +47,7 @@ func fail(rw http.ResponseWriter, status int, text string) {
 
 // find returns the session that a request names. Nil means that there is none,
 // which was answered.
-func (w *Web) find(rw http.ResponseWriter, req *http.Request) *webSession {
+func (w *Server) find(rw http.ResponseWriter, req *http.Request) *webSession {
 	named := req.Header.Values(sessionHeader)
 	if len(named) != 1 || named[0] == "" {
 		fail(rw, http.StatusBadRequest, "the request has to name its MCP session in the header "+sessionHeader+", or begin one with initialize")
@@ -70,7 +70,7 @@ func (w *Web) find(rw http.ResponseWriter, req *http.Request) *webSession {
 	return s
 }
 
-func (w *Web) delete(rw http.ResponseWriter, req *http.Request) {
+func (w *Server) delete(rw http.ResponseWriter, req *http.Request) {
 	s := w.find(rw, req)
 	if s == nil {
 		return
@@ -83,7 +83,7 @@ func (w *Web) delete(rw http.ResponseWriter, req *http.Request) {
 	rw.WriteHeader(http.StatusOK)
 }
 
-func (w *Web) get(rw http.ResponseWriter, req *http.Request) {
+func (w *Server) get(rw http.ResponseWriter, req *http.Request) {
 	s := w.find(rw, req)
 	if s == nil {
 		return
@@ -103,7 +103,7 @@ func (w *Web) get(rw http.ResponseWriter, req *http.Request) {
 	r.serve(req.Context(), s)
 }
 
-func (w *Web) post(rw http.ResponseWriter, req *http.Request, who func() monitor.Client) {
+func (w *Server) post(rw http.ResponseWriter, req *http.Request, who func() monitor.Client) {
 	var stream bool
 	switch {
 	case accepts(req, streamType):
@@ -164,7 +164,7 @@ func (w *Web) post(rw http.ResponseWriter, req *http.Request, who func() monitor
 }
 
 // open begins a session for an initialize. Nil means that there is none, which was answered.
-func (w *Web) open(rw http.ResponseWriter, req *http.Request, initialize wire.Message, who func() monitor.Client) *webSession {
+func (w *Server) open(rw http.ResponseWriter, req *http.Request, initialize wire.Message, who func() monitor.Client) *webSession {
 	refuse := func(status int, code int, text string) *webSession {
 		_ = writeJSON(rw, status, wire.ErrorLine(initialize.ID, code, shown(text)))
 		return nil
