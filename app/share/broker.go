@@ -25,9 +25,9 @@ type Broker struct {
 	news    chan struct{} // closed with the next change
 	settled bool          // all that earlier runs have left has been taken over
 	groups  map[string]*group
-	alone   []*Unshared
-	left    []*run    // that were replaced, and have not ended
-	resting time.Time // since when there is neither a lease nor a server; zero while there is
+	alone   []*monitor.Shared // of clients whose servers cannot be shared
+	left    []*run            // that were replaced, and have not ended
+	resting time.Time         // since when there is neither a lease nor a server; zero while there is
 }
 
 // New makes a broker without servers. Serve makes it work.

@@ -215,17 +215,17 @@ func TestCached(t *testing.T) {
 
 func TestAlone(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.AttachUnshared(claude, "its context codex can change the project", Request{Dir: "/work/a"})
+		ran, detach := b.AttachUnshared(claude, "its context codex can change the project", Request{Dir: "/work/a"})
 		if _, idle := b.Idle(); idle {
 			t.Error("idle with a client")
 		}
-		m.Ran(monitor.Identity{PID: 5, Start: 6})
+		ran(monitor.Identity{PID: 5, Start: 6})
 		after(time.Second)
 		if s := w.views(); len(s) != 1 || s[0].Alone == "" || s[0].Server.PID != 5 || s[0].Clients[0] != claude || s[0].Key != "" || s[0].Parked {
 			t.Errorf("%+v", s)
 		}
-		m.Detach()
-		m.Detach()
+		detach()
+		detach()
 		if _, idle := b.Idle(); !idle || len(b.Shared()) != 0 {
 			t.Error("it stays")
 		}

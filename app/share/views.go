@@ -46,8 +46,8 @@ func (b *Broker) Shared() []monitor.Shared {
 	slices.SortFunc(list, func(x, y monitor.Shared) int {
 		return cmp.Or(cmp.Compare(x.Project, y.Project), cmp.Compare(x.Key, y.Key))
 	})
-	for _, m := range b.alone {
-		list = append(list, m.shown)
+	for _, shown := range b.alone {
+		list = append(list, *shown)
 	}
 	return list
 }
@@ -82,40 +82,25 @@ func (g *group) shared() monitor.Shared {
 	return s
 }
 
-// Unshared is a client whose server cannot be shared: its shim runs that by
-// itself. It is there to be shown.
-type Unshared struct {
-	broker *Broker
-	shown  monitor.Shared // guarded by the broker's mu
-}
-
-// AttachUnshared takes in a client whose server cannot be shared, and why, until Detach.
-func (b *Broker) AttachUnshared(client monitor.Client, why string, wish Request) *Unshared {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	m := &Unshared{b, monitor.Shared{
+// AttachUnshared shows a client whose server cannot be shared, and why, until detach: its
+// shim runs that by itself. ran says which process it is; zero when it could not be started.
+func (b *Broker) AttachUnshared(client monitor.Client, why string, wish Request) (ran func(server monitor.Identity), detach func()) {
+	shown := &monitor.Shared{
 		Kind: programOf(wish.Command), Project: wish.Dir, Since: time.Now(), Clients: []monitor.Client{client}, Alone: why,
-	}}
-	b.alone = append(b.alone, m)
-	b.change()
-	return m
-}
-
-// Ran says which process is the server; zero when it could not be started.
-func (m *Unshared) Ran(server monitor.Identity) {
-	m.broker.mu.Lock()
-	defer m.broker.mu.Unlock()
-	m.shown.Server = server
-	m.broker.change()
-}
-
-// Detach is the end of the client. It may be called again.
-func (m *Unshared) Detach() {
-	b := m.broker
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.alone = slices.DeleteFunc(b.alone, func(other *Unshared) bool { return other == m })
-	b.change()
+	}
+	change := func(how func()) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		how()
+		b.change()
+	}
+	change(func() { b.alone = append(b.alone, shown) })
+	ran = func(server monitor.Identity) { change(func() { shown.Server = server }) }
+	return ran, func() {
+		change(func() {
+			b.alone = slices.DeleteFunc(b.alone, func(other *monitor.Shared) bool { return other == shown })
+		})
+	}
 }
 
 // programColumns is how much of a name is of use.

@@ -43,20 +43,18 @@ func (s *Server) attend(ctx context.Context, conn net.Conn) {
 	defer conn.Close()
 	// Until there is a session nothing has to be left in order.
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
 	greeting, err := c.hello()
-	if err != nil {
-		stop()
-		switch {
-		case ctx.Err() != nil:
-		case errors.Is(err, io.EOF): // somebody looks whether we are there
-			c.log.Debug("a client went away at once")
-		default:
-			c.refused.log(c.log, slog.LevelInfo, "refused a client", "error", err)
-		}
-		return
+	switch {
+	case err == nil:
+		err = c.out.write(wire.Heard, 0, nil) // it does not know yet whether we are suspended
+	case ctx.Err() != nil:
+	case errors.Is(err, io.EOF): // somebody looks whether we are there
+		c.log.Debug("a client went away at once")
+	default:
+		c.refused.log(c.log, slog.LevelInfo, "refused a client", "error", err)
 	}
-	if err := c.out.write(wire.Heard, 0, nil); err != nil { // it does not know yet whether we are suspended
-		stop()
+	if err != nil {
 		return
 	}
 	pid, err := socket.PeerPID(conn)
@@ -240,14 +238,14 @@ func (c *client) alone(here context.Context, why string, wish share.Request) {
 	if why == "" {
 		why = "it could not be shared when it was started"
 	}
-	member := c.options.Broker.AttachUnshared(c.who, why, wish)
-	defer member.Detach()
+	show, detach := c.options.Broker.AttachUnshared(c.who, why, wish)
+	defer detach()
 	ran := func(text string) { // "" where it could not be started
 		server, err := monitor.ParseIdentity(text)
 		if err != nil && text != "" {
 			c.log.Info("a client does not say which process its server is", "error", err)
 		}
-		member.Ran(server)
+		show(server)
 	}
 	ran(c.greeting.Own)
 	if c.welcome(wire.Own, why) != nil {

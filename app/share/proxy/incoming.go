@@ -17,7 +17,7 @@ func (l *Session) incoming(lk *link, of *item, line []byte) {
 	m := wire.Split(line)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if lk.muted || l.ending {
+	if l.ending || of == nil && isClosed(lk.closed) { // nobody waits for that
 		return
 	}
 	switch m.Kind {

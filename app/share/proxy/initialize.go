@@ -15,7 +15,9 @@ func (l *Session) initialize(ctx context.Context, it *item) {
 		return
 	}
 	l.state = state{}
-	l.leave()
+	if l.link != nil {
+		l.retire(l.link)
+	}
 	said, _ := readMembers(it.Params)
 	l.o.Info(said.ClientInfo)
 	if l.initializeFromCache(it) {

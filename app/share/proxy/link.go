@@ -14,21 +14,18 @@ import (
 
 // link is the MCP session of a session with one run of the server.
 type link struct {
-	server   share.Endpoint
-	session  upstreamSession // nil until it is opened, which may fail
-	calls    int             // that have not ended
-	retired  bool            // nothing is sent on it any more
-	muted    bool            // what comes on it is for nobody
-	isClosed bool
-	closed   chan struct{} // is closed then
+	server  share.Endpoint
+	session upstreamSession // nil until it is opened, which may fail
+	calls   int             // that have not ended
+	retired bool            // nothing is sent on it any more
+	closed  chan struct{}   // is closed when the MCP session is
 }
 
 // close ends the MCP session of a link, within 2 s. nil has none.
 func (l *Session) close(ctx context.Context, lk *link) {
-	if lk == nil || lk.isClosed {
+	if lk == nil || isClosed(lk.closed) {
 		return
 	}
-	lk.isClosed = true
 	close(lk.closed)
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
@@ -80,15 +77,6 @@ func (l *Session) retire(lk *link) {
 	lk.retired = true
 	maps.DeleteFunc(l.asked, func(_ string, q question) bool { return q.link == lk })
 	if lk.calls == 0 {
-		l.close(context.Background(), lk)
-	}
-}
-
-// leave closes the link, and what still comes on it is for nobody.
-func (l *Session) leave() {
-	if lk := l.link; lk != nil {
-		lk.muted = true
-		l.retire(lk)
 		l.close(context.Background(), lk)
 	}
 }

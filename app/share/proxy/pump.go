@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"lamplighter/app/mcp"
@@ -31,12 +32,11 @@ func (l *Session) pump(pumping, calls context.Context) {
 
 // next waits for the next line; nil at the end.
 func (l *Session) next() *item {
-	l.current = nil
 	for !l.ending {
 		if len(l.queue) > 0 && l.mayGo(l.queue[0]) {
-			l.current, l.queue[0] = l.queue[0], nil
-			l.queue = l.queue[1:]
-			return l.current
+			it := l.queue[0]
+			l.queue = slices.Delete(l.queue, 0, 1)
+			return it
 		}
 		l.changed.Wait()
 	}

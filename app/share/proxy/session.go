@@ -142,7 +142,6 @@ type Session struct {
 	mu      sync.Mutex // the turn; all that follows is for who has it
 	changed *sync.Cond // of mu; any of the following
 	queue   []*item    // what waits for the server: what overtakes, and the rest in the order of the client
-	current *item      // what the pump works on
 	pending map[string]*item
 	held    int                 // bytes of all items that are not done
 	sent    map[*item]bool      // requests that the server works on, also those whose fate was told

@@ -209,11 +209,11 @@ func (c *testClient) inFlight() int {
 	return len(c.unanswered())
 }
 
-// isIdle reports whether nothing waits, or is worked on.
+// isIdle reports whether nothing waits, and each request was answered.
 func (l *Session) isIdle() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.current == nil && len(l.queue) == 0 && len(l.pending) == 0
+	return len(l.queue) == 0 && len(l.pending) == 0
 }
 
 // hasLeft reports whether the session uses no server.
