@@ -90,7 +90,6 @@ func (a *Planner) forUsual(ctx context.Context, r Request, usual launch.Template
 	for name, value := range usual.Env {
 		w.env[envName(runtime.GOOS, name)] = fill(value)
 	}
-	w.unset = surplus(runtime.GOOS, ours, w.env)
 	if err := w.parse(args); err != nil {
 		return Plan{}, err
 	}
