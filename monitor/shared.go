@@ -21,16 +21,13 @@ type Shared struct {
 	Parked   bool      // no process runs, and its clients stay
 	Starting bool      // it is being started, so that no process is known yet
 	Since    time.Time // of this state
-	Reason   string    // why it is parked, or does not start: a part of a sentence, "no request for 10 min"
+	Reason   string    // why it is parked, ends or does not start: a part of a sentence, "no request for 10 min"
 
 	Clients []Client // one for each lease, in the order in which they came
 	Waiting int      // requests that are not answered yet
 	// Alone says why it serves one client only, a part of a sentence: "its context
 	// codex can change the project". "" when it is shared.
 	Alone string
-	// SavedBytes is the memory that separate servers would need besides, 0 when
-	// not known.
-	SavedBytes uint64
 }
 
 // NotStarted is how the Reason of a server begins whose last start has failed.
@@ -38,9 +35,11 @@ const NotStarted = "it could not be started: "
 
 // Sharing is the part of Shared that an Instance carries.
 type Sharing struct {
-	Clients    []Client
-	Waiting    int
-	Alone      string
+	Clients []Client
+	Waiting int
+	Alone   string
+	// SavedBytes is the memory that separate servers would need besides, 0 when
+	// not known.
 	SavedBytes uint64
 }
 
@@ -66,7 +65,7 @@ func (s *Shared) Place() Identity {
 
 // Sharing is the part of it that an Instance carries. It shares nothing with s.
 func (s *Shared) Sharing() *Sharing {
-	return &Sharing{Clients: slices.Clone(s.Clients), Waiting: s.Waiting, Alone: s.Alone, SavedBytes: s.SavedBytes}
+	return &Sharing{Clients: slices.Clone(s.Clients), Waiting: s.Waiting, Alone: s.Alone}
 }
 
 // The lifetimes of what we start. A session ends with the background process,

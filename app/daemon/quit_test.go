@@ -72,7 +72,6 @@ func lending(t *testing.T, servers ...share.Server) (b *background, out *apptest
 		Forbid: func(context.Context) string { return "" },
 		Show:   func([]monitor.Shared) {},
 		Record: func(monitor.Event) {},
-		RSS:    func(monitor.Identity) uint64 { return 0 },
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

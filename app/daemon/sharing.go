@@ -57,7 +57,6 @@ func (b *background) startSharing(unknownPins func() error, orders api.Stopper) 
 			return endHung(ctx, b.model.Snapshot(), server.Identity(), orders)
 		},
 		Record: b.model.Record,
-		RSS:    func(id monitor.Identity) uint64 { return memoryOf(b.model.Snapshot(), id) },
 		Log:    b.log,
 	})
 	b.shareServer = proxy.New(proxy.Options{
@@ -184,13 +183,6 @@ func (b *background) quietSince(ctx context.Context, id monitor.Identity) (time.
 		return in.Evidence.QuietSince, nil
 	}
 	return time.Time{}, errors.New("it was not found there")
-}
-
-func memoryOf(s *monitor.Snapshot, id monitor.Identity) uint64 {
-	if in := s.Instance(id); in != nil {
-		return in.RSSBytes
-	}
-	return 0
 }
 
 // record tells the model of an event, and before that the broker, which has to

@@ -172,6 +172,7 @@ func (b *Broker) Note(e monitor.Event) {
 			r.ordered, r.orderAt = ordered, time.Now()
 		}
 	}
+	b.tell()
 }
 
 // byQuit is why servers end with us.

@@ -40,7 +40,6 @@ type group struct {
 	ended  time.Time        // when that was
 	reason string           // why no server runs: a part of a sentence
 	since  time.Time        // of being parked, starting or running
-	rss    uint64           // of the server, when it was seen last
 
 	used  time.Time // the last answer, the start, or when the first member came or the last one went
 	until time.Time // something may run on unseen until then

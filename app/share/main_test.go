@@ -58,11 +58,10 @@ type world struct {
 	told   []monitor.Event
 	ended  func() // of a request in flight, where a test has one
 	idle   time.Duration
-	rss    uint64 // of each server
 }
 
 func newWorld() *world {
-	w := &world{pid: 100, inherited: make(chan struct{}), idle: defaultIdle, rss: 100}
+	w := &world{pid: 100, inherited: make(chan struct{}), idle: defaultIdle}
 	close(w.inherited)
 	return w
 }
@@ -291,11 +290,6 @@ func (w *world) options() Options {
 		},
 		Show:   func(list []monitor.Shared) { w.change(func() { w.shown = list }) },
 		Record: func(e monitor.Event) { w.change(func() { w.told = append(w.told, e) }) },
-		RSS: func(monitor.Identity) uint64 {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			return w.rss
-		},
 	}
 }
 

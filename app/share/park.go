@@ -56,7 +56,6 @@ func (b *Broker) attendAll(ctx context.Context) {
 		select {
 		case <-b.changed:
 		case <-timer.C:
-			b.shown.Ring() // of their memory
 		case <-ctx.Done():
 			return
 		}
@@ -111,7 +110,6 @@ func (b *Broker) tryEnd(g *group, r *run, used time.Time, forbidden string) {
 	ends := g.run == r && r.usable() && why == "" && same && !time.Now().Before(g.until) && b.open.Err() == nil
 	switch {
 	case ends:
-		b.weigh(g) // while it starts it needs more than later
 		switch {
 		case forbidden != "":
 			r.ending = forbidden

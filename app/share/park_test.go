@@ -111,26 +111,6 @@ func TestReconsider(t *testing.T) {
 	})
 }
 
-// A parked server gives back what it had when it was ended, not what its start took.
-func TestSavedMemory(t *testing.T) {
-	within(t, func(t *testing.T, w *world, b *Broker) {
-		w.rss = 429
-		m := b.Attach(plan("a"), claude)
-		request(t, m)
-		after(time.Second)
-		b.Shared()
-		w.change(func() { w.rss = 113 })
-		w.ending = func() {
-			w.change(func() { w.rss = 5 }) // of what is left of it
-			b.Shared()
-		}
-		after(defaultIdle)
-		if s := one(t, b); !s.Parked || s.SavedBytes != 113 {
-			t.Errorf("%+v", s)
-		}
-	})
-}
-
 // What speaks against parking, and that it is asked again.
 func TestNotParked(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -120,10 +120,7 @@ type Options struct {
 	// Record is told what becomes of servers. It must not block, or call the
 	// broker.
 	Record func(monitor.Event)
-	// RSS is the resident memory of a server with all below it, in bytes, 0 when
-	// it is not known. It must not block, or call the broker.
-	RSS func(monitor.Identity) uint64
-	Log *slog.Logger
+	Log    *slog.Logger
 }
 
 // Ask says what speaks against the end of a server, as a part of a sentence; "" when

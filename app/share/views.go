@@ -39,7 +39,6 @@ func (b *Broker) Shared() []monitor.Shared {
 	var list []monitor.Shared
 	for _, g := range b.groups {
 		if len(g.members) > 0 || g.run != nil {
-			b.weigh(g)
 			list = append(list, g.shared())
 		}
 	}
@@ -50,14 +49,6 @@ func (b *Broker) Shared() []monitor.Shared {
 		list = append(list, *shown)
 	}
 	return list
-}
-
-// weigh takes in the memory of a server that runs. One that ends keeps what it
-// had before: it is what a parked one gives back. The caller holds mu.
-func (b *Broker) weigh(g *group) {
-	if r := g.run; r.usable() && r.ordered == "" {
-		g.rss = cmp.Or(b.o.RSS(r.server.Identity()), g.rss)
-	}
 }
 
 // shared is the group as it is now. The caller holds mu.
@@ -72,13 +63,12 @@ func (g *group) shared() monitor.Shared {
 	for _, m := range g.members {
 		s.Clients = append(s.Clients, m.client)
 	}
-	// Each client would have one of its own. One that ends is as good as ended.
-	saved := len(g.members)
-	if g.run != nil {
-		s.Server = g.run.server.Identity()
-		saved--
+	if r := g.run; r != nil {
+		s.Server = r.server.Identity()
+		if !r.usable() || r.ordered != "" {
+			s.Reason = r.how()
+		}
 	}
-	s.SavedBytes = g.rss * uint64(max(saved, 0))
 	return s
 }
 

@@ -58,28 +58,32 @@ func (l *loop) share(list []monitor.Instance) []monitor.Instance {
 		if known {
 			last[s.Key] = before
 		}
+		memory := before.RSSBytes
 		id := s.Place() // where it stands while it has no process
 		if known && s.Server == (monitor.Identity{}) {
 			id = before.Identity // where it stood before, as long as nobody names another process
 		}
 		if in := shown[id]; in != nil && in.Cause != monitor.CauseDefunct {
-			showSharing(in, s)
-			// What is told of it is from the last change; a server grows meanwhile.
-			if n := len(s.Clients); n > 0 && !s.Parked && in.RSSBytes > 0 {
-				in.Sharing.SavedBytes = in.RSSBytes * uint64(n-1)
+			if in.RSSBytes > 0 && s.Reason == "" { // else it ends, and what is left of it is not what it had
+				memory = in.RSSBytes
 			}
-			last[s.Key] = *in
+			showSharing(in, s, memory)
+			was := *in
+			was.RSSBytes = memory
+			last[s.Key] = was
 			continue
 		}
 		if in := l.startingFor(list, s); in != nil {
-			showSharing(in, s)
+			showSharing(in, s, memory)
 			continue
 		}
 		// One that has just been started is not known yet. One that was known has
 		// ended, and whoever has ended it may not have said so yet.
 		if len(s.Clients) > 0 && (s.Parked || s.Starting || known && id == before.Identity) {
 			in := parkedInstance(id, s, before)
-			parked, last[s.Key] = append(parked, in), in
+			parked = append(parked, in)
+			in.RSSBytes = memory // of what ran
+			last[s.Key] = in
 		}
 	}
 	l.shownLast = last
@@ -91,9 +95,15 @@ func (l *loop) share(list []monitor.Instance) []monitor.Instance {
 	return append(list, parked...)
 }
 
-// showSharing puts into an instance by whom it is shared.
-func showSharing(in *monitor.Instance, s *monitor.Shared) {
+// showSharing puts into an instance by whom it is shared, and what its clients save who
+// would have one of their own: as much memory each as it has, or had while it ran.
+func showSharing(in *monitor.Instance, s *monitor.Shared, memory uint64) {
 	in.Sharing, in.Client = s.Sharing(), nil
+	separate := len(s.Clients)
+	if !s.Parked && !s.Starting && separate > 0 {
+		separate-- // which is this one
+	}
+	in.Sharing.SavedBytes = memory * uint64(separate)
 	if len(s.Clients) > 0 {
 		in.Client = &in.Sharing.Clients[0]
 	}
@@ -124,7 +134,7 @@ func parkedInstance(id monitor.Identity, s *monitor.Shared, before monitor.Insta
 		ProjectName: before.ProjectName, ProjectRoot: cmp.Or(before.ProjectRoot, s.Project),
 		Context: cmp.Or(before.Context, s.Context), Modes: before.Modes, Version: before.Version, LastActivity: before.LastActivity,
 	}
-	showSharing(&in, s)
+	showSharing(&in, s, before.RSSBytes)
 	if in.ProjectName == "" && s.Project != "" {
 		in.ProjectName = filepath.Base(s.Project)
 	}

@@ -21,7 +21,7 @@ var (
 func group(change func(*monitor.Shared)) monitor.Shared {
 	s := monitor.Shared{
 		Server: serverOne, Key: "a", Kind: monitor.KindSerena, Project: "/w/alpha", Context: "ide", Modes: []string{"editing"},
-		Clients: []monitor.Client{claude, codex}, Waiting: 2, SavedBytes: 5,
+		Clients: []monitor.Client{claude, codex}, Waiting: 2,
 	}
 	if change != nil {
 		change(&s)
@@ -50,7 +50,7 @@ func TestSharedRuns(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	in := got[1]
-	want := &monitor.Sharing{Clients: []monitor.Client{claude, codex}, Waiting: 2, SavedBytes: 5}
+	want := &monitor.Sharing{Clients: []monitor.Client{claude, codex}, Waiting: 2}
 	if !reflect.DeepEqual(in.Sharing, want) || *in.Client != claude || in.State != monitor.StateProject {
 		t.Errorf("%+v, %+v", in, in.Sharing)
 	}
@@ -67,23 +67,37 @@ func TestSharedRuns(t *testing.T) {
 	}
 }
 
-// What others save goes by the memory that the view shows beside it, except while
-// the server is about to go.
-func TestSavedBytesGrow(t *testing.T) {
-	grown := running(serverOne)
-	grown.RSSBytes = 100
-	for name, test := range map[string]struct {
+// What others save goes by the memory that the view shows beside it, and when there is no
+// process by what it had before it was about to go.
+func TestSavedBytes(t *testing.T) {
+	l := &loop{}
+	for _, step := range []struct {
+		name   string
+		memory uint64 // 0: no process
 		change func(*monitor.Shared)
 		want   uint64
 	}{
-		"two clients": {nil, 100},
-		"one":         {func(s *monitor.Shared) { s.Clients = s.Clients[:1] }, 0},
-		"none":        {func(s *monitor.Shared) { s.Clients = nil }, 5},
-		"it ends":     {func(s *monitor.Shared) { s.Parked = true }, 5},
+		{"it runs", 100, nil, 100},
+		{"its process is not known for a moment", 0, nil, 100},
+		{"one client", 110, func(s *monitor.Shared) { s.Clients = s.Clients[:1] }, 0},
+		{"none", 110, func(s *monitor.Shared) { s.Clients = nil }, 0},
+		{"it grows", 120, nil, 120},
+		{"it ends", 5, func(s *monitor.Shared) { s.Reason = "no request for 10 min" }, 120},
+		{"it has ended", 5, func(s *monitor.Shared) { s.Parked, s.Reason = true, "no request for 10 min" }, 240},
+		{"it is parked", 0, func(s *monitor.Shared) { s.Parked, s.Reason = true, "no request for 10 min" }, 240},
+		{"it stays so", 0, func(s *monitor.Shared) { s.Parked, s.Reason = true, "no request for 10 min" }, 240},
+		{"it starts", 0, func(s *monitor.Shared) { s.Starting, s.Reason = true, "it is starting" }, 240},
+		{"it runs again", 80, nil, 80},
 	} {
-		got := (&loop{}).shows([]monitor.Instance{grown}, group(test.change))
-		if len(got) != 1 || got[0].Sharing.SavedBytes != test.want {
-			t.Errorf("%s: %+v", name, got)
+		var list []monitor.Instance
+		if step.memory > 0 {
+			in := running(serverOne)
+			in.RSSBytes = step.memory
+			list = append(list, in)
+		}
+		got := l.shows(list, group(step.change))
+		if len(got) != 1 || got[0].Sharing.SavedBytes != step.want || got[0].RSSBytes != step.memory {
+			t.Errorf("%s: %+v, %+v", step.name, got, got[0].Sharing)
 		}
 	}
 }

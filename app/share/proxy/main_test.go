@@ -236,7 +236,6 @@ func brokerOptions(l share.Launcher) share.Options {
 		EndHung:   func(ctx context.Context, s share.Server) error { return s.End(ctx, "the replacement of what hangs") },
 		Show:      func([]monitor.Shared) {},
 		Record:    func(monitor.Event) {},
-		RSS:       func(monitor.Identity) uint64 { return 0 },
 	}
 }
 
