@@ -180,7 +180,7 @@ func (m *Client) Cached(method, under string) (answer []byte, ok bool) {
 	b := m.broker
 	b.mu.Lock()
 	g, fingerprint := m.group, m.plan.Fingerprint
-	possible := !g.run.answers() && len(g.answers) > 0 &&
+	possible := (!g.run.usable() || g.run.isHung()) && len(g.answers) > 0 &&
 		g.crashes.refuse(time.Now()) == nil // an error is better than a server that is not to be had
 	b.mu.Unlock()
 	if !possible {

@@ -186,20 +186,17 @@ func (b *Broker) launch(g *group, plan *Plan) (*run, error) {
 	}
 	spec := plan.Spec
 	spec.Lifetime, spec.Key, spec.Limit = launch.Shared, g.key, b.o.Limit()
-	spec.AskedBy = func() monitor.Client { return b.first(g) }
+	spec.AskedBy = func() (first monitor.Client) { // of those who are here then
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if len(g.members) > 0 {
+			first = g.members[0].client
+		}
+		return first
+	}
 	settings := plan.Fingerprint() // before it reads them
 	server, err := b.o.Launch.Launch(b.open, spec)
 	return &run{server: server, settings: settings}, err
-}
-
-// first is the client that came first of those who are here.
-func (b *Broker) first(g *group) monitor.Client {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(g.members) == 0 {
-		return monitor.Client{}
-	}
-	return g.members[0].client
 }
 
 // reasonColumns is how much is shown of why a start failed; its clients and the log

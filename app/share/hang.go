@@ -32,9 +32,6 @@ func (b *Broker) Hung(ids []monitor.Identity) {
 	}
 }
 
-// answers reports whether a server can be used and does not hang.
-func (r *run) answers() bool { return r.usable() && r.hung.IsZero() }
-
 // isHung reports whether one that could be used hangs.
 func (r *run) isHung() bool { return r.usable() && !r.hung.IsZero() }
 
