@@ -33,21 +33,17 @@ func (b *Broker) Attach(plan Plan, client monitor.Client) *Client {
 
 // Move makes the client share the server of another plan, as Attach does: what it asks
 // from then on goes there. What it has asked before stays with the server before, which
-// then is one that a client has left. back undoes it. The plan must have a key.
-func (m *Client) Move(plan Plan) (back func()) {
+// then is one that a client has left. It returns the plan before. The plan must have a key.
+func (m *Client) Move(plan Plan) (before Plan) {
 	b := m.broker
-	change := func(to *Plan) (before *Plan) {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		before = m.plan
-		if !m.gone {
-			m.part()
-			m.join(to)
-		}
-		return before
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	before = *m.plan
+	if !m.gone {
+		m.part()
+		m.join(&plan)
 	}
-	before := change(&plan)
-	return func() { change(before) }
+	return before
 }
 
 // join takes the client into the group of a plan. The caller holds mu.

@@ -92,7 +92,7 @@ func (x *machine) move(rt *rapid.T) {
 	back := c.m.Move(plan(key))
 	c.key = key
 	if rapid.Bool().Draw(rt, "back") {
-		back()
+		c.m.Move(back)
 		c.key = before
 	}
 }

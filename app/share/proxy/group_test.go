@@ -131,7 +131,7 @@ func (g *fakeGroup) Began() (ended func()) {
 }
 
 func (g *fakeGroup) Project() string { return "/work" }
-func (g *fakeGroup) Move(share.Plan) (back func()) {
+func (g *fakeGroup) Move(share.Plan) (before share.Plan) {
 	panic("this client cannot activate a project")
 }
 

@@ -167,7 +167,8 @@ func (l *Session) move(ctx context.Context, project string) (root string, known 
 	back := func() {}
 	old := l.link
 	if root != l.o.Servers.Project() {
-		back = l.o.Servers.Move(plan)
+		before := l.o.Servers.Move(plan)
+		back = func() { l.o.Servers.Move(before) }
 	} else if old != nil {
 		return root, l.compareTools(ctx, old), nil
 	}

@@ -68,8 +68,8 @@ type Servers interface {
 	Began() (ended func())
 	// Project is that of the server, "" when it has none.
 	Project() string
-	// Move makes it the server of another plan for what comes from then on. back undoes it.
-	Move(plan share.Plan) (back func())
+	// Move makes it the server of another plan for what comes from then on.
+	Move(plan share.Plan) (before share.Plan)
 	// Hang says in words that the server does not answer, "" while it does.
 	Hang() (text string)
 	// Lingering says that the server may work on something unseen for so long.
