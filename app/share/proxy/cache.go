@@ -1,11 +1,16 @@
 package proxy
 
+import "lamplighter/app/share/wire"
+
+// under is what the answers to the client depend on; see cacheKey.
+func (l *Session) under() string { return cacheKey(wire.Split(l.state.initialize).Params) }
+
 // listFromCache answers a tools/list without a server.
 func (l *Session) listFromCache(it *item) bool {
-	if it.Method != "tools/list" || l.state.under == "" || !isWholeList(it.Params) {
+	if it.Method != "tools/list" || !isWholeList(it.Params) {
 		return false
 	}
-	result, ok := l.cached(it.Method, l.state.under)
+	result, ok := l.cached(it.Method, l.under())
 	if ok {
 		l.noteTools(result)
 		l.tell(it, resultLine(it.ID, result))
@@ -13,9 +18,11 @@ func (l *Session) listFromCache(it *item) bool {
 	return ok
 }
 
-// cached is Servers.Cached, which looks at files.
+// cached is Servers.Cached, which looks at files, but under "" there is nothing.
 func (l *Session) cached(method, under string) (result []byte, ok bool) {
-	l.outside(func() { result, ok = l.o.Servers.Cached(method, under) })
+	if under != "" {
+		l.outside(func() { result, ok = l.o.Servers.Cached(method, under) })
+	}
 	return result, ok
 }
 

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -77,8 +76,8 @@ func (l *Session) learn(lk *link, r *item, result []byte) {
 		return
 	}
 	l.noteTools(result)
-	if under := l.state.under; under != "" {
-		l.o.Servers.Store(r.Method, under, bytes.Clone(result))
+	if under := l.under(); under != "" {
+		l.o.Servers.Store(r.Method, under, result)
 	}
 }
 

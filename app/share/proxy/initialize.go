@@ -34,10 +34,10 @@ func (l *Session) initialize(ctx context.Context, it *item) {
 	case lk == nil:
 		l.tell(it, answer)
 	default:
-		l.begun(it)
+		l.state.initialize = bytes.Clone(it.line) // from now on it has what it needs for requests
 		l.use(lk)
-		if under := l.state.under; under != "" {
-			l.o.Servers.Store("initialize", under, bytes.Clone(wire.Split(answer).Result))
+		if under := l.under(); under != "" {
+			l.o.Servers.Store("initialize", under, wire.Split(answer).Result)
 		}
 		l.tell(it, answer)
 	}
@@ -45,21 +45,11 @@ func (l *Session) initialize(ctx context.Context, it *item) {
 
 // initializeFromCache begins the conversation without a server.
 func (l *Session) initializeFromCache(it *item) bool {
-	under := cacheKey(it.Params)
-	if under == "" {
-		return false
-	}
-	result, ok := l.cached("initialize", under)
+	result, ok := l.cached("initialize", cacheKey(it.Params))
 	if said, _ := readMembers(result); !ok || said.ProtocolVersion == "" {
 		return false
 	}
-	l.begun(it)
+	l.state.initialize = bytes.Clone(it.line)
 	l.tell(it, resultLine(it.ID, result))
 	return true
-}
-
-// begun takes over what the client has said. From then on it has what it needs
-// for requests, so that this comes before the answer.
-func (l *Session) begun(it *item) {
-	l.state = state{initialize: bytes.Clone(it.line), under: cacheKey(it.Params)}
 }

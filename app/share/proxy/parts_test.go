@@ -108,7 +108,7 @@ func TestWhatACachedAnswerDependsOn(t *testing.T) {
 func TestPagesOfToolsAreNotCached(t *testing.T) {
 	g := newUpstream().group()
 	l := sessionOf(SessionOptions{Servers: g}, nil)
-	l.state.under = "x"
+	l.state.initialize = []byte(initializeLine)
 	l.learn(&link{}, &item{Message: wire.Message{Method: "tools/list"}}, []byte(`{"tools":[],"nextCursor":"2"}`))
 	l.learn(&link{}, &item{Message: wire.Message{Method: "tools/list"}}, []byte(`[]`))
 	l.learn(&link{}, &item{Message: wire.Message{Method: "tools/list", Params: []byte(`{"cursor":"2"}`)}}, []byte(`{"tools":[]}`))

@@ -126,7 +126,6 @@ const (
 type state struct {
 	initialize  []byte // the client's line; empty before the client has the answer to it
 	initialized []byte // the client's notifications/initialized; empty before it came
-	under       string // see cacheKey
 }
 
 // Session is the conversation of one client.
@@ -179,7 +178,7 @@ func newSession(o SessionOptions, d dialer) *Session {
 	l.over, l.setOver = context.WithCancel(context.Background())
 	l.changed = sync.NewCond(&l.mu)
 	if m := wire.Split(o.Initialize); m.Method == "initialize" && json.Valid(o.Initialize) {
-		l.state = state{initialize: o.Initialize, initialized: o.Initialized, under: cacheKey(m.Params)}
+		l.state = state{o.Initialize, o.Initialized}
 		said, _ := readMembers(m.Params)
 		o.Info(said.ClientInfo)
 	}
