@@ -104,7 +104,7 @@ func TestCancelAnActivationThatWaits(t *testing.T) {
 			Plan: func(context.Context, string) (share.Plan, error) {
 				return share.Plan{}, errors.New("it is not to be activated")
 			},
-		}, w.open)
+		})
 		c.begin()
 		c.put(initializeLine)
 		c.call(1, "wait", "{}")

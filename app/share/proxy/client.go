@@ -62,5 +62,5 @@ func attach(broker *share.Broker, plan share.Plan, process monitor.Client, known
 	if !plan.Moves {
 		o.Plan, o.Root = nil, nil
 	}
-	return newSession(o, openServer), member
+	return newSession(o), member
 }

@@ -1,15 +1,16 @@
 package proxy
 
 import (
-	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"lamplighter/app/apptest"
-	"lamplighter/app/mcp"
 	"lamplighter/app/mcptest"
 	"lamplighter/app/share"
 	"lamplighter/app/share/wire"
@@ -122,21 +123,33 @@ func TestRequestsOfTheServer(t *testing.T) {
 	c.put(`{"jsonrpc":"2.0","id":1,"result":{}}`) // is answered already
 }
 
+// carries is a function as an http.RoundTripper.
+type carries func(*http.Request) (*http.Response, error)
+
+func (f carries) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
 func TestAnAnswerToAServerThatCouldNotBeOpened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newUpstream()
+		w.alive = true
 		asked, goOn := false, make(chan struct{})
+		g := &fakeGroup{wake: func() share.Endpoint {
+			return share.Endpoint{URL: "http://server/mcp", Transport: carries(func(r *http.Request) (*http.Response, error) {
+				if asked {
+					return w.RoundTrip(r)
+				}
+				asked = true
+				in, out := io.Pipe()
+				go func() {
+					fmt.Fprint(out, "data: {\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"roots/list\"}\n\n")
+					<-goOn
+					out.CloseWithError(errors.New("connection reset"))
+				}()
+				return said(http.StatusOK, streamType, in), nil
+			})}
+		}}
 		c := &testClient{t: t, ended: make(chan error, 1)}
-		open := func(ctx context.Context, e share.Endpoint, receive func([]byte), initialize []byte) (upstreamSession, []byte, error) {
-			if asked {
-				return w.open(ctx, e, receive, initialize)
-			}
-			asked = true
-			receive([]byte(`{"jsonrpc":"2.0","id":7,"method":"roots/list"}`))
-			<-goOn
-			return nil, nil, mcp.ErrLost
-		}
-		c.Session = sessionOf(SessionOptions{Servers: w.group(), Out: &c.fakeWriter}, open)
+		c.Session = sessionOf(SessionOptions{Servers: g, Out: &c.fakeWriter})
 		c.begin()
 		begins := c.put(initializeLine)
 		synctest.Wait()

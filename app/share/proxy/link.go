@@ -15,10 +15,10 @@ import (
 // link is the MCP session of a session with one run of the server.
 type link struct {
 	server  share.Endpoint
-	session upstreamSession // nil until it is opened, which may fail
-	calls   int             // that have not ended
-	retired bool            // nothing is sent on it any more
-	closed  chan struct{}   // is closed when the MCP session is
+	session *mcp.Server   // nil until it is opened, which may fail
+	calls   int           // that have not ended
+	retired bool          // nothing is sent on it any more
+	closed  chan struct{} // is closed when the MCP session is
 }
 
 // close ends the MCP session of a link, within 2 s. nil has none.
@@ -134,10 +134,13 @@ func (l *Session) openOnce(ctx context.Context, server share.Endpoint, initializ
 		}
 	}()
 	lk := &link{server: server, closed: make(chan struct{})}
-	var session upstreamSession
+	var session *mcp.Server
 	var answer []byte
 	var err error
-	l.outside(func() { session, answer, err = l.dial(ctx, server, l.receiver(lk), initialize) })
+	l.outside(func() {
+		o := mcp.Options{URL: server.URL, Transport: server.Transport, Receive: l.receiver(lk)}
+		session, answer, err = mcp.Open(ctx, o, initialize)
+	})
 	if err != nil || session == nil { // then it was refused with an error of JSON-RPC
 		return nil, answer, err
 	}
@@ -179,22 +182,4 @@ func (l *Session) reopen(ctx context.Context) (*link, error) {
 	}
 	l.use(lk)
 	return lk, nil
-}
-
-// dialer opens MCP sessions as mcp.Open does: openServer, or what tests make of it.
-type dialer func(ctx context.Context, server share.Endpoint, receive func([]byte), initialize []byte) (upstreamSession, []byte, error)
-
-// upstreamSession is what a session needs of an *mcp.Server.
-type upstreamSession interface {
-	Listen()
-	Begin(ctx context.Context, line []byte, each func(line []byte), ended func(error)) (taken, done <-chan struct{})
-	Close(ctx context.Context)
-}
-
-func openServer(ctx context.Context, server share.Endpoint, receive func([]byte), initialize []byte) (upstreamSession, []byte, error) {
-	s, answer, err := mcp.Open(ctx, mcp.Options{URL: server.URL, Transport: server.Transport, Receive: receive}, initialize)
-	if s == nil || err != nil {
-		return nil, answer, err
-	}
-	return s, answer, nil
 }

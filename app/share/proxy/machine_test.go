@@ -139,7 +139,7 @@ func (s *modelShim) start(w *upstream, g *fakeGroup) *leasing {
 	begun := s.begun
 	again := slices.Clone(s.waiting)
 	s.mu.Unlock()
-	p.lease = sessionOf(SessionOptions{Servers: g, Out: p, Initialize: []byte(begun[0]), Initialized: []byte(begun[1])}, w.open)
+	p.lease = sessionOf(SessionOptions{Servers: g, Out: p, Initialize: []byte(begun[0]), Initialized: []byte(begun[1])})
 	ctx, cancel := context.WithCancel(context.Background())
 	p.leave = cancel
 	go func() { p.ended <- p.lease.Serve(ctx) }()
@@ -278,6 +278,7 @@ func TestEachRequestHasOneFate(t *testing.T) {
 				},
 				"another process": func(*rapid.T) {
 					s.lose(p)
+					w.leave()
 					p = s.start(w, g)
 				},
 				"time": func(t *rapid.T) {
@@ -318,8 +319,8 @@ func TestEachRequestHasOneFate(t *testing.T) {
 			if open := g.open(); open != 0 {
 				t.Errorf("%d brackets are open", open)
 			}
-			for id, open := range w.sessions { // that of an earlier process is left to the server
-				if !open.closed {
+			for id, isLeft := range w.sessions {
+				if !isLeft {
 					t.Errorf("the session %s is open", id)
 				}
 			}

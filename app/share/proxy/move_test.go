@@ -68,13 +68,20 @@ func (w *moveWorld) all() []*moveServer {
 	return slices.Clone(w.servers)
 }
 
-func (w *moveWorld) open(ctx context.Context, e share.Endpoint, receive func([]byte), initialize []byte) (upstreamSession, []byte, error) {
-	for _, s := range w.all() {
+// moving is a client whose requests the servers of the world carry.
+type moving struct {
+	*share.Client
+	world *moveWorld
+}
+
+func (m moving) Acquire(ctx context.Context) (share.Endpoint, error) {
+	e, err := m.Client.Acquire(ctx)
+	for _, s := range m.world.all() {
 		if s.MCPURL() == e.URL {
-			return s.up.open(ctx, e, receive, initialize)
+			e.Transport = s.up
 		}
 	}
-	return nil, nil, errors.New("there is no such server")
+	return e, err
 }
 
 // take takes a call in flight, of any server.
@@ -126,14 +133,14 @@ func (m *mover) start(w *moveWorld, b *share.Broker) {
 	p := &leasing{shim: &m.modelShim, ended: make(chan error, 1)}
 	m.member = b.Attach(planFor(project), monitor.Client{})
 	p.lease = sessionOf(SessionOptions{
-		Servers: m.member, Out: p, Initialize: []byte(begun[0]), Initialized: []byte(begun[1]),
+		Servers: moving{m.member, w}, Out: p, Initialize: []byte(begun[0]), Initialized: []byte(begun[1]),
 		Plan: func(_ context.Context, project string) (share.Plan, error) {
 			if project == "/alone" {
 				return share.Plan{Alone: "it cannot be shared"}, nil
 			}
 			return planFor(project), nil
 		},
-	}, w.open)
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	p.leave = cancel
 	go func() { p.ended <- p.lease.Serve(ctx) }()

@@ -107,7 +107,7 @@ func TestWhatACachedAnswerDependsOn(t *testing.T) {
 
 func TestPagesOfToolsAreNotCached(t *testing.T) {
 	g := newUpstream().group()
-	l := sessionOf(SessionOptions{Servers: g}, nil)
+	l := sessionOf(SessionOptions{Servers: g})
 	l.state.initialize = []byte(initializeLine)
 	l.learn(&link{}, &item{Message: wire.Message{Method: "tools/list"}}, []byte(`{"tools":[],"nextCursor":"2"}`))
 	l.learn(&link{}, &item{Message: wire.Message{Method: "tools/list"}}, []byte(`[]`))
@@ -134,7 +134,7 @@ func FuzzTake(f *testing.F) {
 		kind := wire.Split(line).Kind
 		o := &fakeWriter{}
 		g := newUpstream().group()
-		l := sessionOf(SessionOptions{Servers: g, Out: o}, newUpstream().open)
+		l := sessionOf(SessionOptions{Servers: g, Out: o})
 		ended := make(chan error, 1)
 		go func() { ended <- l.Serve(t.Context()) }()
 		l.Take(1, slices.Clone(line))

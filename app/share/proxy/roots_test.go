@@ -32,7 +32,7 @@ func TestRootsChange(t *testing.T) {
 	member := s.broker.Attach(none, monitor.Client{})
 	t.Cleanup(member.Detach)
 	c := &testClient{t: t, ended: make(chan error, 1)}
-	c.Session = sessionOf(SessionOptions{Servers: member, Out: &c.fakeWriter, Plan: plan, Root: planner{}.Root}, openServer)
+	c.Session = sessionOf(SessionOptions{Servers: member, Out: &c.fakeWriter, Plan: plan, Root: planner{}.Root})
 	c.begin()
 	apptest.Contains(t, c.ask("%s", strings.Replace(initializeLine, `"sampling"`, `"roots":{},"sampling"`, 1)), `"id":0`)
 	c.put(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)

@@ -130,8 +130,7 @@ type state struct {
 
 // Session is the conversation of one client.
 type Session struct {
-	o    SessionOptions
-	dial dialer
+	o SessionOptions
 
 	odd often // what the server does that it should not
 
@@ -169,10 +168,10 @@ type question struct {
 }
 
 // newSession returns a session, which works while Serve runs.
-func newSession(o SessionOptions, d dialer) *Session {
+func newSession(o SessionOptions) *Session {
 	o.Limits = o.Limits.orDefault()
 	l := &Session{
-		o: o, dial: d, askRoots: o.Root != nil, project: o.Servers.Project(),
+		o: o, askRoots: o.Root != nil, project: o.Servers.Project(),
 		pending: map[string]*item{}, sent: map[*item]bool{}, asked: map[string]question{},
 	}
 	l.over, l.setOver = context.WithCancel(context.Background())

@@ -157,12 +157,12 @@ type testClient struct {
 
 // sessionOf is a session that nobody asks what its client says of itself, unless the
 // options have who does.
-func sessionOf(o SessionOptions, d dialer) *Session {
+func sessionOf(o SessionOptions) *Session {
 	o.Log = quiet()
 	if o.Info == nil {
 		o.Info = func(ClientInfo) {}
 	}
-	return newSession(o, d)
+	return newSession(o)
 }
 
 // join starts a session, which ends with the test. change may be nil.
@@ -173,7 +173,7 @@ func join(t *testing.T, g *fakeGroup, change func(*SessionOptions)) *testClient 
 	if change != nil {
 		change(&o)
 	}
-	c.Session = sessionOf(o, openServer)
+	c.Session = sessionOf(o)
 	t.Cleanup(func() { apptest.Eventually(t, "all brackets are closed", func() bool { return g.open() == 0 }) })
 	c.begin()
 	return c

@@ -23,7 +23,7 @@ func inBubble(t *testing.T, test func(t *testing.T, w *upstream, g *fakeGroup, c
 func enter(t *testing.T, w *upstream, g *fakeGroup) *testClient {
 	t.Helper()
 	c := &testClient{t: t, ended: make(chan error, 1)}
-	c.Session = sessionOf(SessionOptions{Servers: g, Out: &c.fakeWriter}, w.open)
+	c.Session = sessionOf(SessionOptions{Servers: g, Out: &c.fakeWriter})
 	c.begin()
 	return c
 }
