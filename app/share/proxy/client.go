@@ -9,25 +9,16 @@ import (
 	"lamplighter/monitor/process"
 )
 
-// ourPrograms stand between a client and us.
-var ourPrograms = map[string]bool{"lamplighter-connect": true, "lamplighter": true}
-
-// maxSteps bounds how many of them there can be.
-const maxSteps = 4
-
 // clientOf is the program that a shim works for, zero when that cannot be told,
 // and whether it is one that people know by its name, such as an assistant.
 func clientOf(pid int) (c monitor.Client, known bool) {
-	for range maxSteps {
-		if pid <= 0 {
-			break
-		}
+	for range 4 { // as many of our programs can stand between, at most
 		info, err := process.Read(pid)
-		if err != nil {
+		if pid <= 0 || err != nil {
 			break
 		}
 		exe := monitor.ProgramName(info.Exe)
-		if !ourPrograms[exe] {
+		if exe != "lamplighter" && exe != "lamplighter-connect" {
 			name := clients.NameOf(info)
 			return monitor.Client{Identity: info.Identity, Name: name}, name != info.Name && name != exe
 		}
