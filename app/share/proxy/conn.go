@@ -25,7 +25,6 @@ type client struct {
 	in    *bufio.Reader
 	out   *outlet
 	log   *slog.Logger
-	last  uint64     // number of the last line
 	takes chan taker // who takes what comes after the hello, once that is decided
 
 	greeting wire.Greeting
@@ -138,13 +137,18 @@ func (c *client) serve(ctx context.Context, wish share.Request) {
 }
 
 // read gives each frame of the shim to who takes it, to the end of the connection, and
-// returns why that was.
+// returns why that was. It refuses lines that are out of order: one could be carried out
+// twice.
 func (c *client) read() error {
 	var take taker
+	var last uint64 // number of the last line
 	for {
 		h, payload, err := nextFrame(c.in)
-		if err == nil {
-			err = c.inOrder(h)
+		if isLine := h.Type == wire.Line || h.Type == wire.Long; err == nil && isLine {
+			if h.Seq <= last {
+				err = fmt.Errorf("%w: line %d after line %d", wire.ErrFrame, h.Seq, last)
+			}
+			last = h.Seq
 		}
 		if err == nil && take == nil {
 			if take = <-c.takes; take == nil { // nobody does
@@ -154,10 +158,15 @@ func (c *client) read() error {
 		if err == nil {
 			err = take(h, payload)
 		}
-		if err != nil {
-			c.noteEnd(err)
-			return err
+		switch {
+		case err == nil:
+			continue
+		case errors.Is(err, wire.ErrFrame):
+			c.garbled.log(c.log, slog.LevelWarn, "ended the connection of a client that sends what no lamplighter-connect does", "error", err)
+		case !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed):
+			c.log.Debug("the connection of a client was lost", "error", err)
 		}
+		return err
 	}
 }
 
@@ -209,27 +218,6 @@ func (c *client) share(ctx, here context.Context, wish share.Request, plan share
 // unexpected is the error of a frame that is not to come here.
 func unexpected(h wire.Header) error {
 	return fmt.Errorf("%w that is to come here: %q", wire.ErrFrame, h.Type)
-}
-
-// inOrder refuses lines that are out of order: one could be carried out twice.
-func (c *client) inOrder(h wire.Header) error {
-	if h.Type != wire.Line && h.Type != wire.Long {
-		return nil
-	}
-	if h.Seq <= c.last {
-		return fmt.Errorf("%w: line %d after line %d", wire.ErrFrame, h.Seq, c.last)
-	}
-	c.last = h.Seq
-	return nil
-}
-
-func (c *client) noteEnd(err error) {
-	switch {
-	case errors.Is(err, wire.ErrFrame):
-		c.garbled.log(c.log, slog.LevelWarn, "ended the connection of a client that sends what no lamplighter-connect does", "error", err)
-	case !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed):
-		c.log.Debug("the connection of a client was lost", "error", err)
-	}
 }
 
 // alone serves a client whose server cannot be shared: its shim runs that, and

@@ -115,7 +115,10 @@ func (l *Session) openLink(ctx context.Context, initialize []byte, begins *item)
 		// Nothing is carried out twice: an MCP session that was begun and lost does nothing.
 		var refused *mcp.Refused
 		if try == retries || errors.As(err, &refused) {
-			return nil, nil, errors.New(openingText(err))
+			if errors.Is(err, mcp.ErrNotSent) || errors.Is(err, mcp.ErrUnknown) || errors.Is(err, mcp.ErrLost) {
+				err = fmt.Errorf("the server runs and does not answer: %w", err)
+			}
+			return nil, nil, err
 		}
 		l.o.Log.Debug("An MCP session could not be opened", "error", err)
 		l.await(ctx, server.Gone, time.Duration(try)*300*time.Millisecond)

@@ -51,11 +51,3 @@ func judge(e ending) verdict {
 	}
 	return verdict{code: wire.CodeInternal, text: fmt.Sprintf("the connection to the server was lost while it worked on this: %v; it may have been carried out", e.err)}
 }
-
-// openingText is an error of an initialize, for the user.
-func openingText(err error) string {
-	if errors.Is(err, mcp.ErrNotSent) || errors.Is(err, mcp.ErrUnknown) || errors.Is(err, mcp.ErrLost) {
-		return fmt.Sprintf("the server runs and does not answer: %v", err)
-	}
-	return err.Error()
-}

@@ -136,7 +136,8 @@ func (l *Session) takeResponse(it *item) {
 // takeCancellation settles a request. Its server hears of it if it was sent; it keeps the
 // id until the server lets go of it then: Serena runs it to its end.
 func (l *Session) takeCancellation(it *item) {
-	r := l.pending[cancelledKey(it.Params)]
+	cancelled, _ := readMembers(it.Params)
+	r := l.pending[idKey(cancelled.RequestID)]
 	if r == nil || r.told {
 		l.overtake(it, nil)
 		return
@@ -289,13 +290,6 @@ func idKey(id []byte) string {
 		}
 	}
 	return string(id)
-}
-
-// cancelledKey is the key of the request that notifications/cancelled is about, ""
-// when it names none.
-func cancelledKey(params []byte) string {
-	cancelled, _ := readMembers(params)
-	return idKey(cancelled.RequestID)
 }
 
 // cancellation is the notification that cancels a request.

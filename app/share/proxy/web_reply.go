@@ -61,8 +61,10 @@ func (r *reply) serve(ctx context.Context, s *webSession) {
 			}
 		case <-r.bell:
 			err = s.sendWaiting(r)
-		case <-beat.C:
-			err = r.beat()
+		case <-beat.C: // shows that we are still there
+			if !r.json {
+				err = r.write([]byte(":\n\n"))
+			}
 		case <-s.ended:
 			return
 		case <-ctx.Done():
@@ -89,14 +91,6 @@ func (r *reply) send(line []byte) error {
 		return writeJSON(r.w, http.StatusOK, line)
 	}
 	return r.write([]byte("event: message\ndata: "), line, []byte("\n\n"))
-}
-
-// beat shows that we are still there.
-func (r *reply) beat() error {
-	if r.json {
-		return nil
-	}
-	return r.write([]byte(":\n\n"))
 }
 
 // write writes a part of a stream at once.
