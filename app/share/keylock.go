@@ -28,7 +28,8 @@ func lockKey(ctx context.Context, dir, key string) (*flock.Flock, error) {
 	if dir == "" {
 		return nil, nil
 	}
-	if !isKey(key) { // of a record that somebody has changed
+	// That of a record that somebody has changed is no part of a name of a file.
+	if key == "" || len(key) > 128 || strings.Trim(key, "0123456789abcdef") != "" {
 		return nil, fmt.Errorf("%.80q is no key", key)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -42,11 +43,6 @@ func lockKey(ctx context.Context, dir, key string) (*flock.Flock, error) {
 		err = fmt.Errorf("%w, by the lock %s; end that lamplighter, or use its socket", err, monitor.Clean(path))
 	}
 	return lock, err
-}
-
-// isKey reports whether a key may be part of a name of a file.
-func isKey(key string) bool {
-	return key != "" && len(key) <= 128 && strings.Trim(key, "0123456789abcdef") == ""
 }
 
 // unlock lets go of the lock of the key, if it is had.

@@ -245,8 +245,13 @@ func (a *Planner) findVersion(ctx context.Context, w *wish) error {
 		} else if err != nil {
 			return err
 		}
-		if !slices.Equal(found.Chosen.Command, w.program) {
-			return unknownVersion(w.program, found.Tried)
+		isAsked := func(v launch.Verdict) bool { return slices.Equal(v.Command, w.program) }
+		if !isAsked(found.Chosen) {
+			why := "its version could not be found out"
+			if i := slices.IndexFunc(found.Tried, isAsked); i >= 0 {
+				why += ": " + strings.TrimSuffix(monitor.Shorten(monitor.Clean(found.Tried[i].Detail), 200), ".")
+			}
+			return alone(why)
 		}
 		w.version = found.Chosen.Version
 	}
@@ -257,16 +262,6 @@ func (a *Planner) findVersion(ctx context.Context, w *wish) error {
 		return alone(fmt.Sprintf("Serena %s is not safe with several clients at once, which %s is", w.version, oldest))
 	}
 	return nil
-}
-
-// unknownVersion says what came of asking the program itself.
-func unknownVersion(program []string, tried []launch.Verdict) alone {
-	why := "its version could not be found out"
-	i := slices.IndexFunc(tried, func(v launch.Verdict) bool { return slices.Equal(v.Command, program) })
-	if i >= 0 {
-		why += ": " + strings.TrimSuffix(monitor.Shorten(monitor.Clean(tried[i].Detail), 200), ".")
-	}
-	return alone(why)
 }
 
 // resolve asks the Finder, until it has an answer or Close is called. Who asked may give

@@ -66,8 +66,11 @@ func (w *wish) read(goos string) error {
 	}
 	w.program = slices.Clip(words[:len(launcher)+2])
 	err := w.parse(c.Args[1:])
-	if c.Package == "" && !hasPlace(launcher[1:]) {
-		err = fromTheDir // in a project, which is that of the working directory
+	isPlace := func(o serena.Option) bool {
+		return (o.Name == "--directory" || o.Name == "--project") && filepath.IsAbs(o.Value)
+	}
+	if c.Package == "" && !slices.ContainsFunc(serena.Options(launcher[1:]), isPlace) {
+		err = fromTheDir // in a project of uv, which is that of the working directory
 	}
 	return err
 }
@@ -88,14 +91,6 @@ func isSource(from string) bool {
 		from = from[:i] // which version
 	}
 	return serena.IsPackage(strings.TrimSuffix(path.Base(from), ".git"))
-}
-
-// hasPlace reports whether uv is told which project it is to run in: otherwise it
-// is that of the working directory.
-func hasPlace(words []string) bool {
-	return slices.ContainsFunc(serena.Options(words), func(o serena.Option) bool {
-		return (o.Name == "--directory" || o.Name == "--project") && filepath.IsAbs(o.Value)
-	})
 }
 
 // namesFiles reports whether what starts a server is given files or directories by

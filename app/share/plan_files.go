@@ -49,7 +49,9 @@ func (w *wish) locate(ownHome string) (err error) {
 		return fromTheDir
 	}
 	w.program = slices.Concat([]string{program}, w.program[1:])
-	w.tools = findTools(dirs)
+	for _, name := range tools {
+		w.tools = append(w.tools, foundTool{name, plainDir(process.FindProgram(runtime.GOOS, dirs, name))})
+	}
 	return nil
 }
 
@@ -235,13 +237,6 @@ var tools = []string{
 
 // foundTool is a tool and where a PATH finds it; "" is nowhere.
 type foundTool struct{ name, path string }
-
-func findTools(dirs []string) (found []foundTool) {
-	for _, name := range tools {
-		found = append(found, foundTool{name, plainDir(process.FindProgram(runtime.GOOS, dirs, name))})
-	}
-	return found
-}
 
 // plainDir is the path of a program with its directory without symbolic links: some
 // version managers make one for each shell that leads to the same place. Its own links

@@ -104,11 +104,8 @@ func (w *Server) get(rw http.ResponseWriter, req *http.Request) {
 }
 
 func (w *Server) post(rw http.ResponseWriter, req *http.Request, who func() monitor.Client) {
-	var stream bool
-	switch {
-	case accepts(req, streamType):
-		stream = true
-	case !accepts(req, jsonType):
+	stream := accepts(req, streamType)
+	if !stream && !accepts(req, jsonType) {
 		fail(rw, http.StatusNotAcceptable, "a POST is answered with "+jsonType+" or "+streamType+"; accept both")
 		return
 	}
@@ -125,7 +122,6 @@ func (w *Server) post(rw http.ResponseWriter, req *http.Request, who func() moni
 	case wire.Garbage:
 		_ = writeJSON(rw, http.StatusBadRequest, wire.ErrorLine(nil, wire.CodeParse, "the body is no message of JSON-RPC 2.0"))
 		return
-	case wire.Request, wire.Notification, wire.Response:
 	}
 	unnamed := len(req.Header.Values(sessionHeader)) == 0
 	if unnamed && m.Kind == wire.Request && m.Method == "server/discover" {
@@ -151,12 +147,8 @@ func (w *Server) post(rw http.ResponseWriter, req *http.Request, who func() moni
 	go s.take(m, line, r) // which may wait for room, and comes before what the client sends after the header
 	r.start()
 	r.serve(req.Context(), s)
-	select {
-	case <-s.ended:
-		if !r.answered {
-			_ = r.send(wire.ErrorLine(m.ID, wire.CodeInternal, "the MCP session has ended before there was an answer; this may have been carried out"))
-		}
-	default:
+	if isClosed(s.ended) && !r.answered {
+		_ = r.send(wire.ErrorLine(m.ID, wire.CodeInternal, "the MCP session has ended before there was an answer; this may have been carried out"))
 	}
 	if !r.wrote { // it was cancelled
 		rw.WriteHeader(http.StatusAccepted)

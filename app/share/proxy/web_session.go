@@ -61,12 +61,8 @@ func (s *webSession) using() func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.requests--
-		select {
-		case <-s.ended:
-		default:
-			if s.requests == 0 {
-				s.unused.Reset(s.idle)
-			}
+		if s.requests == 0 && !isClosed(s.ended) {
+			s.unused.Reset(s.idle)
 		}
 	}
 }
