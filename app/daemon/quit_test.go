@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -77,7 +78,10 @@ func lending(t *testing.T, servers ...share.Server) (b *background, out *apptest
 	ended := make(chan error, 1)
 	go func() { ended <- b.broker.Serve(ctx) }()
 	t.Cleanup(func() { cancel(); <-ended })
-	apptest.Eventually(t, "the servers are taken over", func() bool { return len(b.broker.Shared()) == len(servers) })
+	apptest.Eventually(t, "the servers are taken over", func() bool {
+		running := slices.DeleteFunc(b.broker.Shared(), func(s monitor.Shared) bool { return s.Starting })
+		return len(running) == len(servers)
+	})
 	return b, &d.err
 }
 

@@ -261,19 +261,26 @@ func (b *background) ending(ctx context.Context, quit func()) func(restart bool)
 
 // unused waits until nobody needs us.
 type unused struct {
-	limit   func() time.Duration                // for how long; 0: never
-	idle    func() (since time.Time, idle bool) // nobody has or shares a server
-	live    func() bool                         // something else needs us
-	changed <-chan struct{}                     // told when idle may answer otherwise
+	limit   func() time.Duration // for how long; 0: never
+	idle    func() bool          // nobody has or shares a server
+	live    func() bool          // something else needs us
+	changed <-chan struct{}      // told when idle may answer otherwise
 }
 
 // wait returns true when nobody has needed us for the limit, and false when ctx
 // ends.
 func (u unused) wait(ctx context.Context) bool {
+	var since time.Time // when nobody was found to need us; zero while somebody does
 	for {
 		var again <-chan time.Time
-		limit := u.limit()
-		if since, idle := u.idle(); idle && limit > 0 {
+		idle, limit := u.idle(), u.limit()
+		switch {
+		case !idle:
+			since = time.Time{}
+		case since.IsZero():
+			since = time.Now()
+		}
+		if idle && limit > 0 {
 			left := limit - time.Since(since)
 			switch {
 			case left > 0:
@@ -298,7 +305,7 @@ func (u unused) wait(ctx context.Context) bool {
 func (b *background) endUnused(unseen <-chan struct{}, quit func()) func(context.Context) error {
 	u := unused{
 		limit: func() time.Duration { return b.layers.now.Load().sharing.ParkAfter },
-		idle:  b.broker.Idle, changed: b.sharingChanged,
+		idle:  func() bool { return len(b.broker.Shared()) == 0 }, changed: b.sharingChanged,
 		// What a client will share may be looked for longer than that.
 		live: func() bool { return len(b.sessions.List()) > 0 || b.shareServer.Attends() },
 	}

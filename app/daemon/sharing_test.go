@@ -114,7 +114,7 @@ func TestUnused(t *testing.T) {
 	type world struct {
 		unused
 		begin   time.Time
-		since   time.Time // zero: it is needed
+		needed  atomic.Bool
 		holds   time.Duration
 		session atomic.Bool
 		news    chan struct{}
@@ -122,10 +122,10 @@ func TestUnused(t *testing.T) {
 	run := func(name string, during func(w *world), want time.Duration, ends bool) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := &world{begin: time.Now(), since: time.Now(), holds: limit, news: make(chan struct{}, 1)}
+				w := &world{begin: time.Now(), holds: limit, news: make(chan struct{}, 1)}
 				w.unused = unused{
 					limit: func() time.Duration { return w.holds }, live: func() bool { return w.session.Load() }, changed: w.news,
-					idle: func() (time.Time, bool) { return w.since, !w.since.IsZero() },
+					idle: func() bool { return !w.needed.Load() },
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
 				defer cancel()
@@ -142,10 +142,10 @@ func TestUnused(t *testing.T) {
 	run("nobody comes", func(*world) {}, limit, true)
 	run("a client comes and goes", func(w *world) {
 		after(9 * time.Minute)
-		w.since = time.Time{}
+		w.needed.Store(true)
 		w.news <- struct{}{}
 		after(time.Hour)
-		w.since = time.Now()
+		w.needed.Store(false)
 		w.news <- struct{}{}
 	}, 79*time.Minute, true)
 	run("it is never to end", func(w *world) {

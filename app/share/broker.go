@@ -27,7 +27,6 @@ type Broker struct {
 	groups  map[string]*group
 	alone   []*monitor.Shared // of clients whose servers cannot be shared
 	left    []*run            // that were replaced, and have not ended
-	resting time.Time         // since when there is neither a lease nor a server; zero while there is
 }
 
 // New makes a broker without servers. Serve makes it work.
@@ -37,7 +36,7 @@ func New(o Options) *Broker {
 	}
 	b := &Broker{
 		o: o, changed: monitor.NewBell(), shown: monitor.NewBell(), news: make(chan struct{}),
-		groups: map[string]*group{}, resting: time.Now(),
+		groups: map[string]*group{},
 	}
 	b.lifetime, b.end = context.WithCancel(context.Background())
 	b.open, b.shut = context.WithCancel(b.lifetime)
@@ -87,29 +86,19 @@ const mostIdle = 32
 // change says that something is different, to those who use servers as well. The caller
 // holds mu.
 func (b *Broker) change() {
-	now := time.Now()
-	needed, idle := len(b.alone) > 0, 0
+	idle := 0
 	var oldest *group
 	for _, g := range b.groups {
 		g.run.gate()
-		switch {
-		case len(g.members) > 0 || g.runs():
-			needed = true
-		case g.crashes.matters(now):
-		default:
-			if idle++; oldest == nil || g.since.Before(oldest.since) {
-				oldest = g
-			}
+		if len(g.members) > 0 || g.runs() || g.crashes.matters(time.Now()) {
+			continue
+		}
+		if idle++; oldest == nil || g.since.Before(oldest.since) {
+			oldest = g
 		}
 	}
 	if idle > mostIdle {
 		delete(b.groups, oldest.key)
-	}
-	switch {
-	case needed:
-		b.resting = time.Time{}
-	case b.resting.IsZero():
-		b.resting = now
 	}
 	b.changed.Ring()
 	b.tell()
@@ -145,14 +134,6 @@ func (b *Broker) until(ctx context.Context, so func() bool) error {
 // Reconsider has the servers looked at that nobody asks, as when Options.Idle has
 // another answer from now on.
 func (b *Broker) Reconsider() { b.changed.Ring() }
-
-// Idle tells since when there has been neither a lease nor a server, and whether
-// that is so.
-func (b *Broker) Idle() (since time.Time, idle bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.resting, !b.resting.IsZero()
-}
 
 // Note is told of what happens to instances, so that the end of a server that
 // somebody has ordered is not taken for a crash.

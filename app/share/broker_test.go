@@ -16,8 +16,8 @@ import (
 // brings another one. What is shown says so.
 func TestOneServerForAll(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		if _, idle := b.Idle(); !idle {
-			t.Error("it is not idle")
+		if len(b.Shared()) != 0 {
+			t.Error("something is shared")
 		}
 		var members []*Client
 		for range 10 {
@@ -75,7 +75,7 @@ func TestLingers(t *testing.T) {
 		m.Detach()
 		m.Began() // is none any more
 		after(9 * time.Minute)
-		if _, idle := b.Idle(); idle || w.count() != 1 {
+		if len(b.Shared()) == 0 || w.count() != 1 {
 			t.Error("it does not linger")
 		}
 		m = b.Attach(plan("a"), claude)
@@ -84,9 +84,8 @@ func TestLingers(t *testing.T) {
 		}
 		m.Detach()
 		after(mostUnused)
-		since, idle := b.Idle()
-		if w.count() != 0 || len(b.Shared()) != 0 || !idle || time.Since(since) > time.Second || w.kinds() != "" {
-			t.Errorf("after its time: %+v, idle %v since %v, %s", b.Shared(), idle, since, w.kinds())
+		if w.count() != 0 || len(b.Shared()) != 0 || w.kinds() != "" {
+			t.Errorf("after its time: %+v, %s", b.Shared(), w.kinds())
 		}
 		if _, err := m.Acquire(t.Context()); !errors.Is(err, errLeft) {
 			t.Error(err)
@@ -154,8 +153,8 @@ func TestStarts(t *testing.T) {
 		for _, m := range members {
 			m.Detach()
 		}
-		if _, idle := b.Idle(); idle {
-			t.Error("idle while a server starts")
+		if s := one(t, b); !s.Starting {
+			t.Error("nothing is shared while a server starts")
 		}
 		close(w.hold)
 		after(9 * time.Minute)
@@ -163,7 +162,7 @@ func TestStarts(t *testing.T) {
 			t.Error("nobody has waited, and it is lost")
 		}
 		after(time.Minute)
-		if _, idle := b.Idle(); !idle || w.count() != 0 {
+		if len(b.Shared()) != 0 || w.count() != 0 {
 			t.Error("it stays for ever")
 		}
 	})
@@ -216,9 +215,6 @@ func TestCached(t *testing.T) {
 func TestAlone(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		ran, detach := b.AttachUnshared(claude, "its context codex can change the project", Request{Dir: "/work/a"})
-		if _, idle := b.Idle(); idle {
-			t.Error("idle with a client")
-		}
 		ran(monitor.Identity{PID: 5, Start: 6})
 		after(time.Second)
 		if s := w.views(); len(s) != 1 || s[0].Alone == "" || s[0].Server.PID != 5 || s[0].Clients[0] != claude || s[0].Key != "" || s[0].Parked {
@@ -226,7 +222,7 @@ func TestAlone(t *testing.T) {
 		}
 		detach()
 		detach()
-		if _, idle := b.Idle(); !idle || len(b.Shared()) != 0 {
+		if len(b.Shared()) != 0 {
 			t.Error("it stays")
 		}
 	})

@@ -279,8 +279,8 @@ func (x *machine) check(rt *rapid.T) {
 			rt.Fatalf("%s: %d in flight, want %d", key, waiting[key], n)
 		}
 	}
-	if _, idle := x.b.Idle(); idle != (len(x.members) == 0 && len(x.w.live) == 0 && x.w.starting == 0) {
-		rt.Fatalf("idle: %v", idle)
+	if shared := x.b.Shared(); (len(shared) == 0) != (len(x.members) == 0 && len(x.w.live) == 0 && x.w.starting == 0) {
+		rt.Fatalf("shared: %+v", shared)
 	}
 }
 

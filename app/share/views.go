@@ -32,13 +32,13 @@ func (b *Broker) show(ctx context.Context) {
 }
 
 // Shared is all that is shared, and what clients have for themselves, by project.
-// Servers that no client has are among it.
+// Servers that no client has are among it, also when they only start.
 func (b *Broker) Shared() []monitor.Shared {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var list []monitor.Shared
 	for _, g := range b.groups {
-		if len(g.members) > 0 || g.run != nil {
+		if len(g.members) > 0 || g.runs() {
 			list = append(list, g.shared())
 		}
 	}
