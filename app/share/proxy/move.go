@@ -84,8 +84,7 @@ func activates(m wire.Message) bool {
 // whyNot says why a tools/call is not passed on, mostly because its client has no
 // project, "" when it is.
 func (l *Session) whyNot(ctx context.Context, it *item) (why string) {
-	mayBeAnother := l.askRoots && !l.hasActivated
-	if l.project != "" && !mayBeAnother {
+	if l.project != "" && !l.askRoots {
 		if mayCall(it.Params, queryTool) {
 			return noQuery
 		}
@@ -116,7 +115,8 @@ func (l *Session) tellText(it *item, text string, isError bool) {
 // it has none: after an error it has to ask again. It returns what request does.
 func (l *Session) activate(pumping, calls context.Context, it *item) (isSent bool) {
 	before := l.project
-	l.project, l.hasActivated, it.begun = "", true, true
+	l.project, it.begun = "", true
+	l.askRoots, l.o.Root = false, nil // from now on it says itself which one it has
 	call, err := readCall(it.Params)
 	var project string
 	if err == nil && (json.Unmarshal(call.arguments["project"], &project) != nil || project == "") {

@@ -22,7 +22,7 @@ const rootsTime = 5 * time.Second
 // activated a project by itself.
 func (l *Session) findProject(ctx context.Context, it *item) (err error) {
 	client, _ := readMembers(wire.Split(l.state.initialize).Params)
-	ask := l.askRoots && !l.hasActivated && isGiven(client.Capabilities.Roots)
+	ask := l.askRoots && isGiven(client.Capabilities.Roots)
 	l.askRoots = false
 	if !ask {
 		return nil

@@ -152,10 +152,10 @@ type Session struct {
 	listed [sha256.Size]byte
 
 	project string // that the client knows that it has, "" for none
-	// hasActivated says that it has tried to change that, askRoots that its roots may
-	// tell it otherwise. rootsAsked is how often it was asked for them.
-	hasActivated, askRoots bool
-	rootsAsked             int
+	// askRoots says that its roots may tell it otherwise, until it has tried to change it
+	// by itself. rootsAsked is how often it was asked for them.
+	askRoots   bool
+	rootsAsked int
 
 	over    context.Context // ends when the client has gone
 	setOver context.CancelFunc
