@@ -386,3 +386,13 @@ func TestKilledAgain(t *testing.T) {
 		}
 	})
 }
+
+func TestLimits(t *testing.T) {
+	d := DefaultLimits()
+	if got := (Limits{Ask: time.Minute}).orDefault(); got.Ask != time.Minute || got.Kill != d.Kill {
+		t.Errorf("%+v", got)
+	}
+	if f := d.forced(); f.Ask >= d.Ask || f.Root >= d.Root || f.Rest >= d.Rest || f.Kill != d.Kill {
+		t.Errorf("whoever insists waits for %+v", f)
+	}
+}
