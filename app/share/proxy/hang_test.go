@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -99,6 +100,26 @@ func TestAHangIsTold(t *testing.T) {
 		if told() != before {
 			t.Error("it is told after the answer")
 		}
+	})
+}
+
+// A call that goes on over a hang is told of the next one, too.
+func TestTheNextHangIsTold(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *upstream, g *fakeGroup, c *testClient) {
+		c.put(initializeLine)
+		c.put(waitWithProgress)
+		for n := range 2 {
+			synctest.Wait()
+			g.hang()
+			time.Sleep(progressEvery + time.Second)
+			g.answers(true)
+			time.Sleep(50 * time.Second)
+			if !c.holds(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":0.00%d,"message":"it does not answer"}}`, 2*n+1)) {
+				t.Errorf("hang %d is not told", n+1)
+			}
+		}
+		w.take(0).answer(true)
+		synctest.Wait()
 	})
 }
 

@@ -114,13 +114,16 @@ func (l *Session) unanswered() (list []*item) {
 const progressStep = 0.001
 
 // tellHang tells the client that a request waits because the server does not answer, where
-// it has asked for progress, and reports whether the server does not.
-func (l *Session) tellHang(it *item) (hangs bool) {
+// it does not and the client has asked for progress.
+func (l *Session) tellHang(it *item) {
 	text := l.o.Servers.Hang()
+	if text == "" {
+		return
+	}
 	asked, _ := readMembers(it.Params)
 	token := asked.Meta.ProgressToken
-	if text == "" || !isGiven(token) {
-		return text != ""
+	if !isGiven(token) {
+		return
 	}
 	it.progress += progressStep
 	line := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%.3f,"message":%q}}`, token, it.progress, text)
@@ -133,5 +136,4 @@ func (l *Session) tellHang(it *item) (hangs bool) {
 		}
 		return l.o.Out.Deliver(it.seq, false, line)
 	})
-	return true
 }

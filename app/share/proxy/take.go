@@ -204,8 +204,8 @@ func (l *Session) done(it *item) {
 	l.changed.Broadcast()
 }
 
-// waitsLong accepts a request that has waited for long, or whose server is shut, and tells
-// again and again that it waits while that hangs.
+// waitsLong accepts a request that has waited for long, or whose server is shut, and from
+// then on tells again and again that it waits whenever that hangs.
 func (l *Session) waitsLong(it *item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -213,7 +213,8 @@ func (l *Session) waitsLong(it *item) {
 		return
 	}
 	l.accept(it)
-	if l.tellHang(it) && !it.told && !l.ending {
+	l.tellHang(it)
+	if !it.told && !l.ending {
 		it.overdue.Reset(progressEvery)
 	}
 }
