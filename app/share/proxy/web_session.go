@@ -18,10 +18,10 @@ const mostWaiting, mostWaitingBytes = 1000, 16 << 20
 
 var errEnded = errors.New("the MCP session has ended")
 
-// webSession is one MCP session over HTTP: a Outlet, whose lines go to the
+// webSession is one MCP session over HTTP: an Outlet, whose lines go to the
 // requests of the client that wait for them, or to its GET stream.
 type webSession struct {
-	id      string // set once, by Web.add
+	id      string // set once, by Server.add
 	session *Session
 	member  *share.Client
 	log     *slog.Logger
