@@ -25,8 +25,10 @@ type upstream struct {
 	carried  map[string]int  // how often each request was carried out, by its id
 	got      []string        // all lines, in order
 	alive    bool
-	mute     bool // initialize is not answered
-	slow     bool // notifications are taken, and that is not told
+	ends     bool     // it is about to
+	late     []string // requests that it was asked all the same
+	mute     bool     // initialize is not answered
+	slow     bool     // notifications are taken, and that is not told
 }
 
 func newUpstream() *upstream {
@@ -155,6 +157,9 @@ func (w *upstream) RoundTrip(r *http.Request) (*http.Response, error) {
 		return said(http.StatusAccepted, "", http.NoBody), nil
 	case strings.HasPrefix(string(m.ID), `"lamplighter-`):
 		return said(http.StatusOK, streamType, http.NoBody), nil
+	}
+	if w.ends {
+		w.late = append(w.late, string(m.ID))
 	}
 	c := &fakeCall{world: w, line: string(line), id: string(m.ID), begun: make(chan struct{})}
 	c.in, c.out = io.Pipe()

@@ -37,11 +37,23 @@ type moveServer struct {
 
 func (s *moveServer) MCPURL() string { return "http://" + s.ID() }
 
-func (s *moveServer) End(context.Context, string) error {
+func (s *moveServer) dies() {
 	s.once.Do(func() {
 		s.up.die()
 		close(s.done)
 	})
+}
+
+// End takes a while, in which nothing may be asked of it any more.
+func (s *moveServer) End(context.Context, string) error {
+	s.up.mu.Lock()
+	s.up.ends = true
+	for _, c := range s.up.calls {
+		s.up.late = append(s.up.late, c.id)
+	}
+	s.up.mu.Unlock()
+	time.Sleep(10 * time.Second)
+	s.dies()
 	return nil
 }
 
@@ -195,9 +207,9 @@ func (m *mover) story() (text string) {
 }
 
 // TestNoEditIsMisplaced lets ten clients change among five projects, with edits between,
-// while servers die, cannot be started or are parked, and lamplighter is started again:
-// each edit is made in the project that its client knows it has, or not at all, and none
-// is made twice.
+// while servers die, cannot be started, are parked or restarted, and lamplighter is started
+// again: each edit is made in the project that its client knows it has, or not at all, none
+// is made twice, and none is asked of a server that is about to end.
 func TestNoEditIsMisplaced(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		inOneBubble(t, func() {
@@ -225,7 +237,7 @@ func TestNoEditIsMisplaced(t *testing.T) {
 					m.member.Detach()
 				}
 				for _, s := range w.all() {
-					_ = s.End(ctx, "")
+					s.dies()
 				}
 				end()
 				<-served
@@ -255,7 +267,13 @@ func TestNoEditIsMisplaced(t *testing.T) {
 				},
 				"die": func(t *rapid.T) {
 					if servers := w.all(); len(servers) > 0 {
-						_ = servers[rapid.IntRange(0, len(servers)-1).Draw(t, "server")].End(ctx, "")
+						servers[rapid.IntRange(0, len(servers)-1).Draw(t, "server")].dies()
+					}
+				},
+				"restart": func(t *rapid.T) {
+					if servers := w.all(); len(servers) > 0 {
+						s := servers[rapid.IntRange(0, len(servers)-1).Draw(t, "server")]
+						go func() { _, _ = b.Restart(ctx, s.id, false, func(ctx context.Context) error { return s.End(ctx, "") }) }()
 					}
 				},
 				"broken":     func(*rapid.T) { w.mu.Lock(); w.broken = !w.broken; w.mu.Unlock() },
@@ -291,6 +309,9 @@ func TestNoEditIsMisplaced(t *testing.T) {
 			leave()
 			made := map[string]string{}
 			for _, s := range w.all() {
+				if len(s.up.late) > 0 {
+					rt.Errorf("%s were asked of a server that was about to end", s.up.late)
+				}
 				for id, n := range s.up.carried {
 					if _, twice := made[id]; n > 1 || twice {
 						rt.Errorf("%s was carried out again", id)
