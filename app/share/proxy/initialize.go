@@ -10,9 +10,11 @@ import (
 
 // initialize begins the conversation, or begins it again.
 func (l *Session) initialize(ctx context.Context, it *item) {
-	if len(l.sent) > 0 { // the answer to that could be taken for one of the next conversation
-		l.fail(it, wire.CodeInvalid, "initialize cannot come again while requests are in flight")
-		return
+	for r := range l.sent {
+		if !r.answered { // the answer to that could be taken for one of the next conversation
+			l.fail(it, wire.CodeInvalid, "initialize cannot come again while requests are in flight")
+			return
+		}
 	}
 	l.state = state{}
 	if l.link != nil {

@@ -133,6 +133,25 @@ func TestASecondInitialize(t *testing.T) {
 	apptest.Eventually(t, "the first session is closed", func() bool { return slices.Equal(server.Sessions(), []string{"session-2"}) })
 }
 
+// What was answered is in flight no more, also while the server leaves its stream open.
+func TestASecondInitializeBeforeAStreamEnds(t *testing.T) {
+	server := mcptest.New(t)
+	c := join(t, behind(t, server), nil)
+	c.greet()
+	server.Set(func(b *mcptest.Behaviour) {
+		b.Instead = func(r mcptest.Received) *mcptest.Reaction {
+			if r.Method != "tools/call" {
+				return nil
+			}
+			return &mcptest.Reaction{Body: mcptest.Event(`{"jsonrpc":"2.0","id":1,"result":{"said":"open"}}`), Hang: true}
+		}
+	})
+	apptest.Contains(t, c.get(c.call(1, "echo", "{}")), "open")
+	apptest.Contains(t, c.ask(`{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{}}}`), `"2024-11-05"`)
+	server.Release()
+	apptest.Eventually(t, "the first session is closed", func() bool { return slices.Equal(server.Sessions(), []string{"session-2"}) })
+}
+
 func TestInitializeThatTheServerRefuses(t *testing.T) {
 	server := mcptest.New(t)
 	server.Set(func(b *mcptest.Behaviour) {
