@@ -65,7 +65,6 @@ type run struct {
 	over    bool          // all of it has gone
 	hung    time.Time     // since when it does not answer; zero while it does
 	shut    chan struct{} // see gate
-	isShut  bool          // shut is closed
 	ending  string        // why we end it, a part of a sentence; "" when nobody does
 	failed  error         // of the last try to end it
 	ordered string        // who else has ordered its end: "by the tray"
@@ -82,13 +81,16 @@ func (r *run) gate() {
 		return
 	}
 	shuts := r.ending != "" || !r.hung.IsZero()
-	switch {
-	case shuts && !r.isShut:
-		close(r.shut)
-	case r.isShut && !shuts:
-		r.shut = make(chan struct{})
+	select {
+	case <-r.shut:
+		if !shuts {
+			r.shut = make(chan struct{})
+		}
+	default:
+		if shuts {
+			close(r.shut)
+		}
 	}
-	r.isShut = shuts
 }
 
 // runs reports whether there is a server, or soon is.
