@@ -222,7 +222,7 @@ test_units() {
 test_contract() { go_test -tags contract ./app/contract ./monitor/serena/serenatest; }
 
 # test_e2e has one test for each real boundary. Its packages begin together: on two cores
-# one after the other took a fifth longer.
+# two at a time took a fifth longer.
 test_e2e() { go_test -p 3 -tags real -timeout 20m ./app/e2e/sharing ./app/e2e/page ./app/e2e/desktop; }
 
 test_race() {
