@@ -2,6 +2,7 @@ package watch
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -10,9 +11,11 @@ import (
 	"lamplighter/monitor/process"
 )
 
-// happened keeps the newest events for the snapshots. The zero value works. It
-// is safe for concurrent use.
+// happened keeps the newest events for the snapshots. It is safe for concurrent use.
 type happened struct {
+	record func(monitor.Event) // is told of all in one order, see Options
+	log    *slog.Logger
+
 	mu     sync.Mutex
 	recent []monitor.Event // newest first; replaced, never changed
 	gone   []monitor.Event // that instances were ended, or parked
@@ -22,11 +25,17 @@ type happened struct {
 // parent that takes its time to reap them, and for clients that hold a place without a process.
 const mostGone = 200
 
-// note takes in an event. When an instance has been ended, or was not, the steps
-// on the way are left out, and that it is gone is said once.
+// note takes in an event, and tells it to all. When an instance has been ended, or was
+// not, the steps on the way are left out, and that it is gone is said once.
 func (h *happened) note(e monitor.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.record(e)
+	attrs := []any{"instance", e.Label, "pid", e.PID}
+	if e.Detail != "" {
+		attrs = append(attrs, "detail", e.Detail)
+	}
+	h.log.Info(fmt.Sprintf("instance %s", e.Kind), attrs...)
 	if e.Kind == monitor.EventEnded || e.Kind == monitor.EventParked {
 		h.gone = append(h.gone[max(0, len(h.gone)-mostGone+1):], e)
 	}
@@ -80,20 +89,8 @@ func (h *happened) withoutEnded(list []monitor.Instance) []monitor.Instance {
 // of the stop ladder, for the snapshots and for Options.Record. It is safe for
 // concurrent use.
 func (w *Watch) Record(e monitor.Event) {
-	w.note(e)
-	w.wake.Ring()
-}
-
-func (w *Watch) note(e monitor.Event) {
-	w.recording.Lock()
-	defer w.recording.Unlock()
 	w.happened.note(e)
-	w.o.Record(e)
-	attrs := []any{"instance", e.Label, "pid", e.PID}
-	if e.Detail != "" {
-		attrs = append(attrs, "detail", e.Detail)
-	}
-	w.o.Log.Info(fmt.Sprintf("instance %s", e.Kind), attrs...)
+	w.wake.Ring()
 }
 
 // youth is how old a process that comes into the model may be to have just

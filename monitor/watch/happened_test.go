@@ -52,7 +52,7 @@ func TestStepsGiveWayToTheirEnd(t *testing.T) {
 		{"parked, then seen gone", []monitor.EventKind{monitor.EventParked, monitor.EventStopped}, []monitor.EventKind{monitor.EventParked}},
 		{"refused twice", []monitor.EventKind{monitor.EventStopRefused, monitor.EventStopRefused}, []monitor.EventKind{monitor.EventStopRefused}},
 	} {
-		var h happened
+		h := &New(Options{}).happened
 		h.note(monitor.Event{ID: "other", Kind: monitor.EventStopOrdered})
 		for _, k := range append(slices.Clone(order), c.then...) {
 			h.note(monitor.Event{ID: "this", Kind: k})
@@ -70,7 +70,7 @@ func TestStepsGiveWayToTheirEnd(t *testing.T) {
 }
 
 func TestEndedOnPurposeIsNoDefunct(t *testing.T) {
-	var h happened
+	h := &New(Options{}).happened
 	mk := func(pid int, cause monitor.Cause) monitor.Instance {
 		return monitor.Instance{Identity: monitor.Identity{PID: pid, Start: 1}, State: monitor.StateZombie, Cause: cause}
 	}

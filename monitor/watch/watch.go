@@ -99,8 +99,6 @@ type Watch struct {
 	rules Rules
 	inbox []message    // what Serve is to take in, in this order
 	wake  monitor.Bell // there is something in the inbox, or something to publish
-
-	recording sync.Mutex // held while an event is told, so that all get them in one order
 }
 
 // message is what the loop takes in of what somebody says.
@@ -110,6 +108,7 @@ type message func(context.Context, *loop, time.Time)
 func New(o Options) *Watch {
 	w := &Watch{o: o.orDefault(), wake: monitor.NewBell()}
 	w.rules, w.loop = w.o.Rules, newLoop(w.o, nil)
+	w.happened.record, w.happened.log = w.o.Record, w.o.Log
 	w.loop.warnings = slices.Clone(o.Warnings)
 	w.unseen = &monitor.Snapshot{At: time.Now(), Warnings: w.loop.warnings}
 	return w
@@ -281,7 +280,7 @@ func (w *Watch) publish(l *loop, now time.Time) {
 		AwakeSince: l.awakeSince,
 	}
 	for _, e := range w.newEvents(l, before, after) {
-		w.note(e)
+		w.happened.note(e)
 	}
 	after.Recent = w.happened.list()
 	changed := before.Seq == 0 || !sameFacts(before, after, true)
