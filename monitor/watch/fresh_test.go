@@ -278,7 +278,7 @@ func TestQuietEvidence(t *testing.T) {
 	at := time.Now()
 	for name, touch := range map[string]func(*tracked){
 		"idle":    func(t *tracked) { t.succeeded(idle(aCall), at) },
-		"cut off": func(t *tracked) { t.succeeded(idle(aCall), at); t.calls.over = at.Add(-1) },
+		"cut off": func(t *tracked) { t.succeeded(idle(aCall), at); t.calls.last = &cutOff{over: at.Add(-1)} },
 		"orphaned": func(t *tracked) {
 			t.in.Evidence, t.clientGone = monitor.Evidence{Orphaned: true, Pipe: aPipe, AloneSince: at.Add(-time.Hour)}, at
 		},

@@ -210,7 +210,9 @@ func (l *loop) restore(t *tracked, now time.Time) {
 	}
 	t.orphanedBefore, t.suspectedBefore = p.AloneSince, p.SuspectedSince
 	e.IdleSince, t.lastTask, t.in.ToolCalls = p.IdleSince, p.LastTask, p.Calls
-	t.calls.open, t.calls.until = !p.CutOffUntil.IsZero(), p.CutOffUntil
+	if !p.CutOffUntil.IsZero() {
+		t.calls.last = &cutOff{until: p.CutOffUntil}
+	}
 	e.RedSince = p.RedSince
 	if !p.FailingSince.IsZero() {
 		t.Failures, t.FailingSince = monitor.FailuresForRed, p.FailingSince

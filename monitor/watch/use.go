@@ -63,14 +63,8 @@ const cutOffWork = 10 * time.Minute
 // says so of the last one only, and of that no more when another one stood behind
 // it, so that calls are followed from when they are seen at work.
 type cutOffs struct {
-	runs []run // that were seen at work, and whose end was not seen
-
-	open   bool      // one was cut off and may go on
-	until  time.Time // at least
-	over   time.Time // when it was found not to go on; zero: there was none
-	marked bool      // before is of the last one that was cut off
-	left   bool      // with marked: it may have left something at work, also when it is over
-	before []monitor.Identity
+	runs []run   // that were seen at work, and whose end was not seen
+	last *cutOff // nil: there was none, or others have been called since it was over
 
 	// The tree that was known before a probe began that has not shown a call is
 	// from before that call: one that is read when it shows may hold its work.
@@ -80,14 +74,25 @@ type cutOffs struct {
 	uncounted bool  // it did not say how many calls it has had when it was asked last
 }
 
+// cutOff is a call that was cut off, with those that were while it might go on.
+type cutOff struct {
+	before []monitor.Identity // of the tree, before the call was seen
+	until  time.Time          // it counts as running, at least
+	over   time.Time          // when it was found not to go on; zero: it may
+	left   bool               // it may have left something at work, also when it is over
+}
+
+// goesOn reports whether a call that was cut off counts as running.
+func (c *cutOffs) goesOn() bool { return c.last != nil && c.last.over.IsZero() }
+
 // idleSince is since when a server is known to have nothing to do, when its queue has been
 // empty since then.
 func (c *cutOffs) idleSince(since time.Time) time.Time {
 	switch {
-	case since.IsZero() || c.open || c.left || c.uncounted:
+	case since.IsZero() || c.uncounted || c.goesOn() || c.last != nil && c.last.left:
 		return time.Time{}
-	case c.over.After(since):
-		return c.over
+	case c.last != nil && c.last.over.After(since):
+		return c.last.over
 	}
 	return since
 }
@@ -117,8 +122,8 @@ func (t tally) allWell(since tally) bool {
 // noteCalls takes in a whole answer; ran says that the last task is another one.
 func (c *cutOffs) noteCalls(r result, ran bool, now time.Time) {
 	c.uncounted = r.calls == nil && (r.uncounted || c.uncounted)
-	if !c.open && (ran || len(r.queue) > 0) {
-		c.marked, c.left, c.before = false, false, nil // what comes into the tree from now on may be of other calls
+	if !c.goesOn() && (ran || len(r.queue) > 0) {
+		c.last = nil // what comes into the tree from now on may be of other calls
 	}
 	last := run{name: taskName(r.task), before: c.clean}
 	c.runs = slices.DeleteFunc(c.runs, func(was run) bool {
@@ -173,19 +178,21 @@ func (c *cutOffs) missing() bool {
 // cut takes note that a call was cut off. While an earlier one may go on, what
 // was there before that one counts.
 func (c *cutOffs) cut(before []monitor.Identity, now time.Time) {
-	if !c.open {
-		c.open, c.marked, c.before = true, true, before
+	if !c.goesOn() {
+		c.last = &cutOff{before: before}
 	}
-	c.until = now.Add(cutOffWork)
+	c.last.until = now.Add(cutOffWork)
 }
 
 // noteTree takes in the tree of a server, nil when it could not be read. Only a
 // tree in which nothing is left tells that a call is over.
 func (c *cutOffs) noteTree(tree []monitor.Identity, server monitor.Identity, now time.Time) {
-	left := leftOver(tree, c.before, server)
-	c.left = c.marked && left
-	if c.open && !now.Before(c.until) && !left {
-		c.open, c.over = false, now
+	if c.last == nil {
+		return
+	}
+	c.last.left = leftOver(tree, c.last.before, server)
+	if c.goesOn() && !now.Before(c.last.until) && !c.last.left {
+		c.last.over = now
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func TestCutOffCalls(t *testing.T) {
 	at := time.Now()
 	tr := known()
-	tr.succeeded(idle(cutOff), at)
+	tr.succeeded(idle(cutCall), at)
 	later := at.Add(time.Minute)
 	tr.succeeded(idle(&serena.Task{Name: "Task-3:ListDirTool", Finished: true}), later)
 	over := at.Add(cutOffWork)
@@ -27,8 +27,8 @@ func TestCutOffCalls(t *testing.T) {
 	}
 	// The same one, seen again, is no other.
 	tr = known()
-	tr.succeeded(idle(cutOff), at)
-	tr.succeeded(idle(cutOff), over)
+	tr.succeeded(idle(cutCall), at)
+	tr.succeeded(idle(cutCall), over)
 	tr.noteTree(treeOf(), over)
 	if got := tr.usage().IdleSince; got != over {
 		t.Errorf("idle since %v", got)
@@ -62,7 +62,7 @@ func TestWhatACutOffCallLeaves(t *testing.T) {
 		tr.succeeded(result{port: 24282, signOfLife: true}, at.Add(-time.Second))
 		tr.noteTree(treeOf(5, 9), at) // the call is at work already
 		tr.calls.asked = tr.tree
-		tr.succeeded(idle(cutOff), at)
+		tr.succeeded(idle(cutCall), at)
 		for _, now := range []time.Time{over.Add(-1), over, long} {
 			tr.noteTree(c.after, now)
 			if got := tr.usage().IdleSince; !got.IsZero() != (c.idle && !now.Before(over)) {
@@ -146,7 +146,7 @@ func TestWhatACutOffCallStartsLate(t *testing.T) {
 	tr.noteTree(treeOf(5), at.Add(-time.Minute))
 	tr.calls.asked = tr.tree
 	tr.succeeded(result{port: 24282, signOfLife: true}, at.Add(-time.Second))
-	tr.succeeded(idle(cutOff), at)
+	tr.succeeded(idle(cutCall), at)
 	for _, c := range []struct {
 		what string
 		tree []process.Stat

@@ -16,9 +16,9 @@ import (
 )
 
 var (
-	aCall  = &serena.Task{Name: "Task-2:FindSymbolTool", Finished: true}
-	cutOff = &serena.Task{Name: "Task-2:FindSymbolTool"}
-	ofOwn  = &serena.Task{Name: "Task-3:init_project_services", Finished: true}
+	aCall   = &serena.Task{Name: "Task-2:FindSymbolTool", Finished: true}
+	cutCall = &serena.Task{Name: "Task-2:FindSymbolTool"}
+	ofOwn   = &serena.Task{Name: "Task-3:init_project_services", Finished: true}
 )
 
 func number(n int64) *int64 { return &n }
@@ -52,7 +52,7 @@ func TestIdleSince(t *testing.T) {
 		{"it gets ready", first, with(idle(nil), func(r *result) { r.queue = []serena.Task{*ofOwn} }), time.Time{}},
 		{"the queue is not known", first, with(idle(aCall), func(r *result) { r.queued = false }), time.Time{}},
 		{"the last task is not known", first, with(idle(nil), func(r *result) { r.tasked = false }), time.Time{}},
-		{"cut off", first, idle(cutOff), time.Time{}},
+		{"cut off", first, idle(cutCall), time.Time{}},
 	} {
 		tr := known()
 		tr.lastTask, tr.in.ToolCalls, tr.in.Evidence.IdleSince = "Task-1:ListDirTool", number(5), c.known
@@ -123,7 +123,7 @@ func TestClockSteps(t *testing.T) {
 	for _, step := range []time.Duration{24 * time.Hour, -24 * time.Hour} {
 		tr := known()
 		tr.Born = at
-		tr.succeeded(idle(cutOff), at)
+		tr.succeeded(idle(cutCall), at)
 		tr.in.Evidence, tr.clientGone = monitor.Evidence{IdleSince: at, Orphaned: true, AloneSince: at}, at
 		tr.noteTree(treeOf(), stepped(t, at.Add(time.Minute), step))
 		if got := tr.usage().IdleSince; !got.IsZero() {
