@@ -133,12 +133,8 @@ func TestRecordedHealth(t *testing.T) {
 			got := ReadHealth(&h, c.signs(at))
 			if socket := c.Inputs.Sockets; c.Inputs.Claimed != 0 {
 				claim := Claim{Port: c.Inputs.Claimed, Record: Record{At: at.Add(-time.Minute)}}
-				var owner monitor.Identity
-				if socket.Owner != "" {
-					owner.PID = 4711
-				}
-				if p, lost := LostDashboard(claim, socket.Owned, owner, at); lost {
-					got = append(got, p)
+				if p := claim.Lost(monitor.Identity{PID: 4711}, at); p != nil && socket.Owner != "" && !slices.Contains(socket.Owned, claim.Port) {
+					got = append(got, *p)
 				}
 			}
 			var worst monitor.Problem
@@ -447,25 +443,13 @@ func TestReadClaim(t *testing.T) {
 		}
 	}
 	for pid, want := range map[int]int{77: 24283, 78: 0, 79: 0, 81: 0, 82: 0, 83: 0, 84: 0} {
-		c, err := ReadClaim(home, pid, started)
-		if err != nil || c.Port != want {
-			t.Errorf("%d: %+v, %v", pid, c, err)
+		c := ReadClaim(home, pid, started)
+		if c.Port != want {
+			t.Errorf("%d: %+v", pid, c)
 		}
-		self, other := monitor.Identity{PID: pid, Start: 1}, monitor.Identity{PID: 80, Start: 1}
-		for _, l := range []struct {
-			owned []int
-			owner monitor.Identity
-			after time.Duration
-			lost  bool
-		}{
-			{nil, other, time.Minute, want != 0},
-			{[]int{18000}, other, time.Minute, want != 0},
-			{[]int{24283}, other, time.Minute, false},
-			{nil, monitor.Identity{}, time.Minute, false},
-			{nil, other, 3 * time.Second, false},
-		} {
-			if p, lost := LostDashboard(c, l.owned, l.owner, started.Add(l.after)); lost != l.lost || lost && p.Owner == self {
-				t.Errorf("%d: %+v: %+v", pid, l, p)
+		for after, lost := range map[time.Duration]bool{time.Minute: want != 0, 3 * time.Second: false} {
+			if p := c.Lost(monitor.Identity{PID: 80}, started.Add(after)); (p != nil) != lost {
+				t.Errorf("%d after %v: %+v", pid, after, p)
 			}
 		}
 	}

@@ -98,15 +98,15 @@ type Claim struct {
 	Record Record
 }
 
-// LostDashboard judges a Serena that has not answered: owned are the ports it listens
-// on, and owner is the other process that listens on the port it claims, zero for none.
-func LostDashboard(c Claim, owned []int, owner monitor.Identity, now time.Time) (monitor.Problem, bool) {
-	if c.Port == 0 || owner == (monitor.Identity{}) || slices.Contains(owned, c.Port) || now.Sub(c.Record.At) < bindTime {
-		return monitor.Problem{}, false
+// Lost judges a Serena that has not answered, and does not listen on the port it claims,
+// on which owner listens: nil while it may come to listen there.
+func (c *Claim) Lost(owner monitor.Identity, now time.Time) *monitor.Problem {
+	if c.Port == 0 || now.Sub(c.Record.At) < bindTime {
+		return nil
 	}
-	return monitor.Problem{
+	return &monitor.Problem{
 		Cause: monitor.CauseNoDashboard, Port: c.Port, Owner: owner, Evidence: []string{c.Record.String()}, Since: c.Record.At,
-	}, true
+	}
 }
 
 // claimOf is what a record says of the port of the dashboard.
@@ -127,11 +127,9 @@ const claimWithin = 256 << 10
 // ReadClaim reads from the log file of a Serena, in the directory where Serena keeps
 // all that is its user's, which port it has chosen for its dashboard. The file has the
 // pid in its name, and the time at which the process started, less than a minute late.
-func ReadClaim(home string, pid int, started time.Time) (Claim, error) {
-	files, err := filepath.Glob(filepath.Join(home, "logs", started.Local().Format(time.DateOnly), fmt.Sprintf("mcp_*_%d.txt", pid)))
-	if err != nil {
-		return Claim{}, err
-	}
+// One that cannot be read says nothing.
+func ReadClaim(home string, pid int, started time.Time) Claim {
+	files, _ := filepath.Glob(filepath.Join(home, "logs", started.Local().Format(time.DateOnly), fmt.Sprintf("mcp_*_%d.txt", pid)))
 	for _, name := range files {
 		at, err := time.ParseInLocation("20060102-150405", strings.Split(filepath.Base(name), "_")[1], time.Local)
 		if err != nil || at.Sub(started).Abs() > time.Minute {
@@ -139,18 +137,18 @@ func ReadClaim(home string, pid int, started time.Time) (Claim, error) {
 		}
 		file, err := os.Open(name)
 		if err != nil {
-			return Claim{}, err
+			continue
 		}
 		defer file.Close()
 		for lines := bufio.NewScanner(io.LimitReader(file, claimWithin)); lines.Scan(); {
 			if r, ok := parseRecord(lines.Text()); ok {
 				if c, ok := claimOf(r); ok {
-					return c, nil
+					return c
 				}
 			}
 		}
 	}
-	return Claim{}, nil
+	return Claim{}
 }
 
 // ToolTimeout is how long a tool call may take by the settings in that directory, 0

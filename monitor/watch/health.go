@@ -16,16 +16,14 @@ type health struct {
 	problems []monitor.Problem // of the last look; never changed
 	next     int               // where its log goes on; below 0: it was not read
 
-	claim      serena.Claim
-	claimLooks int
-	lost       *monitor.Problem // of its dashboard, until it answers
+	claim serena.Claim
+	lost  *monitor.Problem // of its dashboard, until it answers
 }
 
 // Limits of what is known of its health.
 const (
 	endedFor   = 15 * time.Second // before it is mentioned that a language server has ended
 	claimAfter = 10 * time.Second // a Serena has chosen the port of its dashboard, and has written it
-	claimLooks = 2
 )
 
 // worst is what needs attention most or is to be mentioned, nil for nothing.
@@ -98,22 +96,15 @@ func (l *loop) findLostDashboards(now time.Time) {
 		if l.o.SerenaHome == "" || !t.isSerena() || t.Answered || h.lost != nil || t.in.StartedAt.IsZero() || now.Sub(t.in.StartedAt) < claimAfter {
 			continue
 		}
-		if h.claim.Port == 0 && h.claimLooks < claimLooks {
-			h.claimLooks++
-			h.claim, _ = serena.ReadClaim(l.o.SerenaHome, t.in.Identity.PID, t.in.StartedAt) // none while it cannot be read
+		if h.claim.Port == 0 {
+			h.claim = serena.ReadClaim(l.o.SerenaHome, t.in.Identity.PID, t.in.StartedAt)
 		}
-		for _, other := range l.tracked {
-			if other == t || h.claim.Port == 0 || other.port != h.claim.Port {
-				continue
-			}
-			var owned []int
-			if process.ListensOn(l.o.System, h.claim.Port, t.in.Identity.PID) == nil {
-				owned = append(owned, h.claim.Port)
-			}
-			if p, lost := serena.LostDashboard(h.claim, owned, other.in.Identity, now); lost {
-				p.Reason = "another Serena (" + other.in.Label() + ")"
-				h.lost = &p
-			}
+		owner := l.find(func(other *tracked) bool { return other != t && other.port != 0 && other.port == h.claim.Port })
+		if owner == nil || process.ListensOn(l.o.System, h.claim.Port, t.in.Identity.PID) == nil {
+			continue
+		}
+		if h.lost = h.claim.Lost(owner.in.Identity, now); h.lost != nil {
+			h.lost.Reason = "another Serena (" + owner.in.Label() + ")"
 		}
 	}
 }

@@ -4,6 +4,7 @@ package watch
 
 import (
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"testing"
@@ -46,6 +47,16 @@ func TestLanguageServer(t *testing.T) {
 	}
 }
 
+// allListen is a machine on which every process listens on a port.
+type allListen struct {
+	process.System
+	port uint16
+}
+
+func (s allListen) Listeners(pids []int) ([]process.Listener, error) {
+	return []process.Listener{{PID: pids[0], Addr: netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), s.port)}}, nil
+}
+
 // The port that a Serena has chosen for its dashboard may go to another one that
 // starts at the same time. Nobody can ask it then.
 func TestLostDashboard(t *testing.T) {
@@ -67,6 +78,12 @@ func TestLostDashboard(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(logs, fmt.Sprintf("mcp_%s_%d.txt", started.Format("20060102-150405"), loser.in.Identity.PID)), []byte(claim), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	system := d.loop.o.System
+	d.loop.o.System = allListen{system, uint16(f.port)}
+	if d.loop.findLostDashboards(d.now); loser.health.lost != nil {
+		t.Error("it listens there itself")
+	}
+	d.loop.o.System = system
 	d.loop.findLostDashboards(d.now)
 	in, _ := loser.instance(d.now)
 	if in.Cause != monitor.CauseNoDashboard || in.Problem.Port != f.port || in.Problem.Owner.PID != f.pid {
