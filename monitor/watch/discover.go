@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/clients"
 	"lamplighter/monitor/command"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/rules"
@@ -94,69 +93,6 @@ func (l *loop) setRules(r Rules, now time.Time) {
 	l.pass = l.o.System.Scan() // whose first pass returns every process
 	fresh, _ := l.pass()       // what cannot be listed now, the next one returns
 	l.discover(fresh, now)
-}
-
-// parentOf is the identity of a process's parent, zero when that has gone: a
-// process that started later has only got its pid.
-func (l *loop) parentOf(p process.Info) monitor.Identity {
-	parent, err := l.o.System.Stat(p.Parent)
-	if err != nil || parent.Start > p.Start {
-		return monitor.Identity{}
-	}
-	return parent.Identity
-}
-
-// lookUpwards finds the topmost wrapper of a server, which is the server itself
-// where there is none, and the client above it. Our shim counts to the wrappers: it
-// ends with the server, and the client is whoever runs it. What is below a keeper was started
-// by us, and its client is whom the launch names. What is above the client it does not
-// look at: process.Above does.
-func (l *loop) lookUpwards(t *tracked, p process.Info) {
-	root, holder, err := process.Climb(l.o.System, p, isWrapper)
-	t.root = root
-	if err != nil {
-		return
-	}
-	above := l.aboveShims(holder)
-	if keeper, found := l.keeperAt(root, p, above); found {
-		t.root, t.in.Keeper, t.in.Managed = keeper.Identity, keeper.Identity, true
-		t.awaited = keeper.Parent == l.self.PID
-	} else if above != nil {
-		t.in.Client = &monitor.Client{Identity: above.Identity, Name: clients.NameOf(*above)}
-	}
-}
-
-// aboveShims is the program that runs a shim where the climb from a server ended
-// at one, because that has other children: nil when it has gone.
-func (l *loop) aboveShims(p *process.Info) *process.Info {
-	for range maxShims {
-		if p == nil || !command.IsShim(p.Exe, p.Args) {
-			return p
-		}
-		above, err := l.o.System.Read(p.Parent)
-		if err != nil || above.PID <= 1 || above.Start > p.Start {
-			return nil
-		}
-		p = &above
-	}
-	return nil
-}
-
-// maxShims bounds that climb: the verb above the shim, and the shim.
-const maxShims = 4
-
-// keeperAt finds the keeper where the climb from a server ended: at the topmost
-// wrapper, or above it when the keeper has more children than that one, as that
-// of a server that forks.
-func (l *loop) keeperAt(root monitor.Identity, server process.Info, above *process.Info) (process.Info, bool) {
-	if above != nil && command.IsKeeper(above.Exe, above.Args) {
-		return *above, true
-	}
-	if root == server.Identity {
-		return process.Info{}, false
-	}
-	top, err := l.o.System.Read(root.PID)
-	return top, err == nil && top.Identity == root && command.IsKeeper(top.Exe, top.Args)
 }
 
 // shownCommand is what a process runs, for people. Who looks at a list of servers does not

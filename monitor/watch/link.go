@@ -130,16 +130,6 @@ func (l *loop) noteDoubt(t *tracked, err error) {
 	}
 }
 
-// clientEnded takes note that a process which may be a client has gone.
-func (l *loop) clientEnded(id monitor.Identity, now time.Time) {
-	for _, t := range l.tracked {
-		if t.watchedClient() == id && t.clientGone.IsZero() {
-			t.clientGone = now
-			l.lookForClient(t, false, now)
-		}
-	}
-}
-
 // overStdio tells a server whose client is whoever holds its pipes. One that
 // listens anywhere may have clients that no pipe tells of.
 func (t *tracked) overStdio() bool {
@@ -185,53 +175,4 @@ func (l *loop) noUnixClients(t *tracked) error {
 		return fmt.Errorf("whether it has clients over a unix socket is not known: %w", err)
 	}
 	return nil
-}
-
-// watch has the end of a process told. It is process.ErrGone when that has ended.
-func (l *loop) watch(id monitor.Identity) error {
-	if l.exits == nil {
-		return nil
-	}
-	l.watched[id] = struct{}{}
-	return l.exits.Watch(id)
-}
-
-// watchClient makes the end of t's client known at once.
-func (l *loop) watchClient(t *tracked, now time.Time) {
-	if id := t.watchedClient(); id.PID != 0 && errors.Is(l.watch(id), process.ErrGone) {
-		t.clientGone = now
-	}
-}
-
-// watchedClient is the client whose end matters to t, zero for none: that of whoever asked
-// us for a server does not.
-func (t *tracked) watchedClient() monitor.Identity {
-	if t.in.Client == nil || t.in.Managed {
-		return monitor.Identity{}
-	}
-	return t.in.Client.Identity
-}
-
-// unwatchOthers ends the watch of processes that are neither a server that is tracked nor
-// the client of one.
-func (l *loop) unwatchOthers() {
-	clients := map[monitor.Identity]bool{}
-	for _, t := range l.tracked {
-		clients[t.watchedClient()] = true
-	}
-	for id := range l.watched {
-		if l.tracked[id] == nil && !clients[id] {
-			l.exits.Forget(id)
-			delete(l.watched, id)
-		}
-	}
-}
-
-// release answers those who wait for a look at t, which is tracked no more, and ends the
-// watches that it alone needed.
-func (l *loop) release(t *tracked) {
-	for _, answer := range slices.Concat(t.waiting, t.asked) {
-		answer <- fresh{err: errUnwatched}
-	}
-	l.unwatchOthers()
 }

@@ -215,39 +215,6 @@ func (l *loop) findPorts(burst bool, now time.Time) {
 	}
 }
 
-// exited takes note that a process ended.
-func (l *loop) exited(id monitor.Identity, now time.Time) {
-	l.clientEnded(id, now)
-	t, ok := l.tracked[id]
-	if !ok {
-		return
-	}
-	t.ExitedAt = now
-	if st, err := l.o.System.Stat(id.PID); err != nil || st.Identity != id {
-		l.forget(t)
-		return
-	}
-	t.Unreaped = true
-}
-
-func (l *loop) forget(t *tracked) {
-	delete(l.tracked, t.in.Identity)
-	delete(l.children, t.in.Identity)
-	l.release(t)
-	if t.awaited && !l.livesOn(t.in.Identity) { // begin and end are told all the same
-		l.lost = append(l.lost, t.in)
-	}
-	// A launcher that ended may leave the server itself.
-	for _, id := range t.members {
-		if id == t.in.Identity {
-			continue
-		}
-		if info, err := l.o.System.Read(id.PID); err == nil && info.Identity == id {
-			l.discover([]process.Info{info}, time.Now())
-		}
-	}
-}
-
 // instances are what a snapshot shows, in order.
 func (l *loop) instances(now time.Time) []monitor.Instance {
 	list := make([]monitor.Instance, 0, len(l.tracked))

@@ -32,14 +32,6 @@ type tracked struct {
 	awaited   bool            // the launch will be told, which says who asked for it
 }
 
-// lineage are the processes to which an instance belongs.
-type lineage struct {
-	root    monitor.Identity   // topmost wrapper
-	parent  monitor.Identity   // zero when it had gone before
-	members []monitor.Identity // processes that may own the dashboard port, and the launcher that it was taken for
-	above   []monitor.Identity // from its parent on; looked at once
-}
-
 // questions are what the loop knows of what it asks the dashboard of an instance, and of
 // what it waits for.
 type questions struct {

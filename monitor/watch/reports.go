@@ -165,20 +165,6 @@ func (l *loop) clientOfProcess(id monitor.Identity) *monitor.Client {
 	return nil
 }
 
-// lookAbove finds the keeper of a launched server and what is between them. The
-// launch names the keeper, so it need not have the server as its only child.
-func (l *loop) lookAbove(t *tracked) {
-	above, err := process.Above(l.o.System, t.in.Identity.PID)
-	if err != nil {
-		return
-	}
-	t.above = above
-	at := slices.IndexFunc(above, func(id monitor.Identity) bool { return id == t.launch.Keeper || id == t.in.Keeper })
-	if t.in.Keeper = (monitor.Identity{}); at >= 0 {
-		t.root, t.in.Keeper = above[at], above[at]
-	}
-}
-
 // Restore tells the watch what was known of an instance before. It is for Serve to
 // begin with: what has been found already keeps what is known of it. It is safe for
 // concurrent use.

@@ -6,9 +6,96 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/clients"
+	"lamplighter/monitor/command"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/serena"
 )
+
+// lineage are the processes to which an instance belongs.
+type lineage struct {
+	root    monitor.Identity   // topmost wrapper
+	parent  monitor.Identity   // zero when it had gone before
+	members []monitor.Identity // processes that may own the dashboard port, and the launcher that it was taken for
+	above   []monitor.Identity // from its parent on; looked at once
+}
+
+// parentOf is the identity of a process's parent, zero when that has gone: a
+// process that started later has only got its pid.
+func (l *loop) parentOf(p process.Info) monitor.Identity {
+	parent, err := l.o.System.Stat(p.Parent)
+	if err != nil || parent.Start > p.Start {
+		return monitor.Identity{}
+	}
+	return parent.Identity
+}
+
+// lookUpwards finds the topmost wrapper of a server, which is the server itself
+// where there is none, and the client above it. Our shim counts to the wrappers: it
+// ends with the server, and the client is whoever runs it. What is below a keeper was started
+// by us, and its client is whom the launch names. What is above the client it does not
+// look at: process.Above does.
+func (l *loop) lookUpwards(t *tracked, p process.Info) {
+	root, holder, err := process.Climb(l.o.System, p, isWrapper)
+	t.root = root
+	if err != nil {
+		return
+	}
+	above := l.aboveShims(holder)
+	if keeper, found := l.keeperAt(root, p, above); found {
+		t.root, t.in.Keeper, t.in.Managed = keeper.Identity, keeper.Identity, true
+		t.awaited = keeper.Parent == l.self.PID
+	} else if above != nil {
+		t.in.Client = &monitor.Client{Identity: above.Identity, Name: clients.NameOf(*above)}
+	}
+}
+
+// aboveShims is the program that runs a shim where the climb from a server ended
+// at one, because that has other children: nil when it has gone.
+func (l *loop) aboveShims(p *process.Info) *process.Info {
+	for range maxShims {
+		if p == nil || !command.IsShim(p.Exe, p.Args) {
+			return p
+		}
+		above, err := l.o.System.Read(p.Parent)
+		if err != nil || above.PID <= 1 || above.Start > p.Start {
+			return nil
+		}
+		p = &above
+	}
+	return nil
+}
+
+// maxShims bounds that climb: the verb above the shim, and the shim.
+const maxShims = 4
+
+// keeperAt finds the keeper where the climb from a server ended: at the topmost
+// wrapper, or above it when the keeper has more children than that one, as that
+// of a server that forks.
+func (l *loop) keeperAt(root monitor.Identity, server process.Info, above *process.Info) (process.Info, bool) {
+	if above != nil && command.IsKeeper(above.Exe, above.Args) {
+		return *above, true
+	}
+	if root == server.Identity {
+		return process.Info{}, false
+	}
+	top, err := l.o.System.Read(root.PID)
+	return top, err == nil && top.Identity == root && command.IsKeeper(top.Exe, top.Args)
+}
+
+// lookAbove finds the keeper of a launched server and what is between them. The
+// launch names the keeper, so it need not have the server as its only child.
+func (l *loop) lookAbove(t *tracked) {
+	above, err := process.Above(l.o.System, t.in.Identity.PID)
+	if err != nil {
+		return
+	}
+	t.above = above
+	at := slices.IndexFunc(above, func(id monitor.Identity) bool { return id == t.launch.Keeper || id == t.in.Keeper })
+	if t.in.Keeper = (monitor.Identity{}); at >= 0 {
+		t.root, t.in.Keeper = above[at], above[at]
+	}
+}
 
 // sameServer reports whether a process of this kind and command is part of t when
 // it is a child of one of its members. A Serena may start another one for
