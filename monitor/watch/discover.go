@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"errors"
 	"hash/fnv"
 	"path/filepath"
 	"time"
@@ -59,14 +58,14 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 		t.parent = l.parentOf(p)
 		if whole := l.wholeOf(t); whole != nil {
 			whole.addMembers(t)
-		} else if l.begin(t, p, now) != nil {
+		} else {
+			l.begin(t, p, now)
 			l.absorbParts(t) // a child may have been listed before its parent
 		}
 	}
 }
 
-// begin tracks an instance from now on. It is nil when the process has ended
-// meanwhile.
+// begin tracks an instance from now on.
 func (l *loop) begin(t *tracked, p process.Info, now time.Time) *tracked {
 	t.limits, t.parent, t.OneLook = l.o.Limits, l.parentOf(p), l.exits == nil
 	if started, err := l.o.System.Started(p.Identity); err == nil {
@@ -75,12 +74,8 @@ func (l *loop) begin(t *tracked, p process.Info, now time.Time) *tracked {
 	}
 	t.in.Directory, _ = l.o.System.Ends(p.Identity).Directory() // "" when it is not told
 	l.lookUpwards(t, p)
-	l.restore(t, now)
-	if errors.Is(l.watch(p.Identity), process.ErrGone) {
-		return nil
-	}
+	l.restore(t)
 	l.tracked[p.Identity] = t
-	l.watchClient(t, now)
 	if t.in.Client != nil && l.children[p.Identity] == nil {
 		l.addChild(p, now)
 	}

@@ -196,9 +196,7 @@ func (l *loop) takeEntry(t *tracked, p process.Info, e clients.Entry, now time.T
 	}
 	kind := entryKind(e.Name, p)
 	if t == nil {
-		if t = l.begin(newTracked(p, kind, serena.Command{}, now), p, now); t == nil {
-			return
-		}
+		t = l.begin(newTracked(p, kind, serena.Command{}, now), p, now)
 	}
 	t.in.Kind, t.kind, t.in.Recognised, t.in.OnPipes, t.in.Entry = kind, kind, true, false, entry
 }

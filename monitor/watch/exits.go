@@ -2,26 +2,42 @@ package watch
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 )
 
-// watch has the end of a process told. It is process.ErrGone when that has ended.
-func (l *loop) watch(id monitor.Identity) error {
-	if l.exits == nil {
-		return nil
+// watchExits has the ends of all servers told, and of their clients, and of nobody else. It
+// is to be called before each snapshot.
+func (l *loop) watchExits(now time.Time) {
+	if l.exits == nil { // of a single look
+		return
 	}
-	l.watched[id] = struct{}{}
-	return l.exits.Watch(id)
-}
-
-// watchClient makes the end of t's client known at once.
-func (l *loop) watchClient(t *tracked, now time.Time) {
-	if id := t.watchedClient(); id.PID != 0 && errors.Is(l.watch(id), process.ErrGone) {
-		t.clientGone = now
+	watched := make(map[monitor.Identity]bool, len(l.watched))
+	var ended []monitor.Identity
+	watch := func(id monitor.Identity) {
+		if !watched[id] && !l.watched[id] && errors.Is(l.exits.Watch(id), process.ErrGone) {
+			ended = append(ended, id)
+		}
+		watched[id] = true
+	}
+	for id, t := range l.tracked {
+		if t.ExitedAt.IsZero() {
+			watch(id)
+		}
+		if client := t.watchedClient(); client.PID != 0 && t.clientGone.IsZero() {
+			watch(client)
+		}
+	}
+	for id := range l.watched {
+		if !watched[id] {
+			l.exits.Forget(id)
+		}
+	}
+	l.watched = watched
+	for _, id := range ended {
+		l.exited(id, now)
 	}
 }
 
@@ -62,7 +78,7 @@ func (l *loop) clientEnded(id monitor.Identity, now time.Time) {
 func (l *loop) forget(t *tracked) {
 	delete(l.tracked, t.in.Identity)
 	delete(l.children, t.in.Identity)
-	l.release(t)
+	t.release()
 	if t.awaited && !l.livesOn(t.in.Identity) { // begin and end are told all the same
 		l.lost = append(l.lost, t.in)
 	}
@@ -73,30 +89,6 @@ func (l *loop) forget(t *tracked) {
 		}
 		if info, err := l.o.System.Read(id.PID); err == nil && info.Identity == id {
 			l.discover([]process.Info{info}, time.Now())
-		}
-	}
-}
-
-// release answers those who wait for a look at t, which is tracked no more, and ends the
-// watches that it alone needed.
-func (l *loop) release(t *tracked) {
-	for _, answer := range slices.Concat(t.waiting, t.asked) {
-		answer <- fresh{err: errUnwatched}
-	}
-	l.unwatchOthers()
-}
-
-// unwatchOthers ends the watch of processes that are neither a server that is tracked nor
-// the client of one.
-func (l *loop) unwatchOthers() {
-	clients := map[monitor.Identity]bool{}
-	for _, t := range l.tracked {
-		clients[t.watchedClient()] = true
-	}
-	for id := range l.watched {
-		if l.tracked[id] == nil && !clients[id] {
-			l.exits.Forget(id)
-			delete(l.watched, id)
 		}
 	}
 }

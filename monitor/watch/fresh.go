@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"lamplighter/monitor"
@@ -82,7 +83,6 @@ func (l *loop) lookAtClient(t *tracked, now time.Time) error {
 	case alive:
 		e := &t.in.Evidence
 		t.clientGone, e.Orphaned, e.Suspected, e.AloneSince = time.Time{}, false, false, time.Time{}
-		l.watchClient(t, now)
 	default:
 		l.lookForEnd(t, now)
 	}
@@ -94,5 +94,12 @@ func (l *loop) lookAtClient(t *tracked, now time.Time) error {
 func (l *loop) askWhole(ctx context.Context, t *tracked, now time.Time) {
 	if t != nil && len(t.waiting) > 0 && !t.probing {
 		l.probe(ctx, t, now)
+	}
+}
+
+// release answers those who wait for a look at t, which is tracked no more.
+func (t *tracked) release() {
+	for _, answer := range slices.Concat(t.waiting, t.asked) {
+		answer <- fresh{err: errUnwatched}
 	}
 }

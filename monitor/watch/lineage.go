@@ -167,7 +167,7 @@ func (l *loop) absorbParts(t *tracked) {
 func (l *loop) join(part *tracked, whole monitor.Identity) {
 	l.move(part.in.Identity, whole)
 	delete(l.tracked, part.in.Identity)
-	l.release(part)
+	part.release()
 }
 
 // moveTo makes the process that owns the dashboard port the server of the
@@ -178,7 +178,7 @@ func (l *loop) moveTo(t *tracked, pid int) {
 		return
 	}
 	old, owner := t.in.Identity, t.members[i]
-	if l.watch(owner) != nil {
+	if !l.livesOn(owner) {
 		return // it has just ended; the launcher's end will tell
 	}
 	delete(l.tracked, old)

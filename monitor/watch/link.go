@@ -56,14 +56,14 @@ func (l *loop) lookForClient(t *tracked, burst bool, now time.Time) {
 		l.lookForEnd(t, now)
 	case !t.linked() && t.linkTries < mostLinkTries:
 		t.linkTries++
-		l.findLink(t, now)
+		l.findLink(t)
 	}
 }
 
 // findLink records the link of a server to the client that holds it: the
 // program above its wrappers, or one further up that started it by a script of
 // its own.
-func (l *loop) findLink(t *tracked, now time.Time) {
+func (l *loop) findLink(t *tracked) {
 	before := t.in.Client.Identity
 	holder, pipe, found, err := l.o.System.Ends(t.in.Identity).Holder(before)
 	l.noteDoubt(t, err)
@@ -76,7 +76,6 @@ func (l *loop) findLink(t *tracked, now time.Time) {
 	t.in.Evidence.Pipe = pipe
 	if holder.Identity != before {
 		t.in.Client = &monitor.Client{Identity: holder.Identity, Name: clients.NameOf(holder)}
-		l.watchClient(t, now)
 	}
 	l.dropAbove(t)
 }

@@ -227,9 +227,6 @@ type ends struct {
 func (e ends) Watch(id monitor.Identity) error { e.of[id] = true; return nil }
 func (e ends) Forget(id monitor.Identity)      { delete(e.of, id) }
 
-// exits is process.Exits under a name that is not also that of a method, to be embedded.
-type exits = process.Exits
-
 // A client is watched, which costs a descriptor, while it has a server.
 func TestClientIsWatchedAsLongAsItsServers(t *testing.T) {
 	t.Parallel()
@@ -242,13 +239,14 @@ func TestClientIsWatchedAsLongAsItsServers(t *testing.T) {
 	for _, tr := range []*tracked{first, second} {
 		tr.in.Client, tr.members = &client, nil
 		l.tracked[tr.in.Identity] = tr
-		_ = l.watch(tr.in.Identity)
-		l.watchClient(tr, start)
 	}
-	if l.forget(first); !watched.of[client.Identity] || len(watched.of) != 2 {
+	l.watchExits(start)
+	l.forget(first)
+	if l.watchExits(start); !watched.of[client.Identity] || len(watched.of) != 2 {
 		t.Error("while it has one: ", watched.of)
 	}
-	if l.forget(second); len(watched.of) != 0 {
+	l.forget(second)
+	if l.watchExits(start); len(watched.of) != 0 {
 		t.Error("while it has none: ", watched.of)
 	}
 }

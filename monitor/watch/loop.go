@@ -26,7 +26,7 @@ type loop struct {
 	o        Options
 	children map[monitor.Identity]*child    // of clients, whose entries are looked for
 	exits    process.Exits                  // nil for a single look
-	watched  map[monitor.Identity]struct{}  // whose ends exits tells
+	watched  map[monitor.Identity]bool      // whose ends exits tells
 	pass     func() ([]process.Info, error) // see process.System.Scan
 
 	tracked    map[monitor.Identity]*tracked
@@ -61,8 +61,7 @@ func newLoop(o Options, exits process.Exits) *loop {
 	l := &loop{
 		o: o, exits: exits, pass: o.System.Scan(),
 		tracked: make(map[monitor.Identity]*tracked), told: make(map[monitor.Identity]*monitor.Instance),
-		proofs: make(map[monitor.Identity]monitor.Proof), watched: make(map[monitor.Identity]struct{}),
-		children:  make(map[monitor.Identity]*child),
+		proofs: make(map[monitor.Identity]monitor.Proof), children: make(map[monitor.Identity]*child),
 		undecided: true, results: make(chan result), slots: make(chan struct{}, maxProbes),
 	}
 	self, _ := o.System.Stat(o.System.Self())
@@ -130,7 +129,6 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 	l.findPorts(burst, now)
 	if burst {
 		l.findLostDashboards(now)
-		l.unwatchOthers()
 	}
 	for _, t := range l.tracked {
 		l.lookForClient(t, burst, now)

@@ -232,7 +232,7 @@ func (l *loop) absorb(r result, now time.Time) {
 	// A child holds the sockets of its parent, too, until it has become another program.
 	if r.owner != 0 && r.owner != t.in.Identity.PID && !t.launched() && l.isServer(t, r.owner) && process.ListensOn(l.o.System, r.port, t.in.Identity.PID) != nil {
 		l.moveTo(t, r.owner)
-		l.restore(t, now)
+		l.restore(t)
 	}
 	t.succeeded(r, now)
 	if r.logged || now.Sub(t.treeAt) >= time.Second {

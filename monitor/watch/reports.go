@@ -107,9 +107,7 @@ func (l *loop) takeIn(ctx context.Context, a monitor.Launch, now time.Time) {
 	}
 	if t == nil {
 		kind, cmd, _ := recognise(l.o.Rules, info)
-		if t = l.begin(newTracked(info, kind, cmd, now), info, now); t == nil {
-			return
-		}
+		t = l.begin(newTracked(info, kind, cmd, now), info, now)
 	}
 	if a.AskedBy != nil && a.AskedBy.Name == "" {
 		a.AskedBy = l.clientOfProcess(a.AskedBy.Identity)
@@ -176,7 +174,7 @@ func (w *Watch) Restore(id monitor.Identity, p monitor.Proof) {
 // have ended since: its exit is told to whoever watches it from now on. That it is
 // alone, idle or failing is for the first look to bear out, see lookForEnd, noteUse
 // and failed.
-func (l *loop) restore(t *tracked, now time.Time) {
+func (l *loop) restore(t *tracked) {
 	p, known := l.proofs[t.in.Identity]
 	if !known {
 		return
@@ -186,7 +184,6 @@ func (l *loop) restore(t *tracked, now time.Time) {
 	if p.Client != nil && !t.in.Managed {
 		client := *p.Client
 		t.in.Client = &client
-		l.watchClient(t, now)
 		if p.Pipe != nil {
 			e.Pipe = *p.Pipe
 		}
@@ -212,5 +209,6 @@ func (l *loop) remembered(p process.Info, now time.Time) bool {
 	if entry == nil || !entry.Proves || entry.Program != p.Exe || l.o.Rules.Hides(p.Exe, p.Args) {
 		return false
 	}
-	return l.begin(newTracked(p, entryKind(entry.Name, p), serena.Command{}, now), p, now) != nil
+	l.begin(newTracked(p, entryKind(entry.Name, p), serena.Command{}, now), p, now)
+	return true
 }

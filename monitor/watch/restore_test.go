@@ -32,7 +32,7 @@ func TestRestoredIdleness(t *testing.T) {
 		l := newLoop(Options{Rules: noRules{}}, nil)
 		tr := known()
 		l.proofs = map[monitor.Identity]monitor.Proof{tr.in.Identity: {IdleSince: before, LastTask: "Task-7:FindSymbolTool", Calls: &three}}
-		l.restore(tr, now)
+		l.restore(tr)
 		tr.noteUse(c.answer, now)
 		if got := tr.usage().IdleSince; !got.Equal(c.want) {
 			t.Errorf("%s: idle since %v, want %v", name, got, c.want)
@@ -59,6 +59,22 @@ func (e lookedEnds) Closed(monitor.Pipe) (bool, error) { return e.closed, nil }
 
 func (lookedEnds) HasUnixClients([]monitor.Identity) (bool, error) { return false, nil }
 
+// exits is process.Exits under a name that is not also that of a method, to be embedded.
+type exits = process.Exits
+
+// ended are watched processes of which one has ended.
+type ended struct {
+	exits
+	one monitor.Identity
+}
+
+func (e ended) Watch(id monitor.Identity) error {
+	if id == e.one {
+		return process.ErrGone
+	}
+	return nil
+}
+
 // TestRestoredOrphan: since when a server was alone counts when the first look
 // finds the same.
 func TestRestoredOrphan(t *testing.T) {
@@ -75,17 +91,17 @@ func TestRestoredOrphan(t *testing.T) {
 		"suspected, and closed":   {monitor.Proof{Client: client, Pipe: pipe, SuspectedSince: before}, false, now},
 		"closed, not seen before": {monitor.Proof{Client: client, Pipe: pipe}, false, now},
 	} {
-		l := newLoop(Options{Rules: noRules{}}, process.NewExitWatch())
+		l := newLoop(Options{Rules: noRules{}}, ended{one: client.Identity})
 		tr := known()
+		l.tracked[tr.in.Identity] = tr
 		l.proofs = map[monitor.Identity]monitor.Proof{tr.in.Identity: c.proof}
-		l.restore(tr, now)
-		if tr.clientGone.IsZero() {
+		l.restore(tr)
+		l.o.System = looked{System: process.Local(), closed: !c.open}
+		if l.watchExits(now); tr.clientGone.IsZero() {
 			t.Fatalf("%s: its client is gone, and nobody says so", name)
 		}
-		for _, closed := range []bool{!c.open, true} {
-			l.o.System = looked{System: process.Local(), closed: closed}
-			l.lookForEnd(tr, now)
-		}
+		l.o.System = looked{System: process.Local(), closed: true}
+		l.lookForEnd(tr, now)
 		if e := tr.usage(); !e.Orphaned || !e.ClientGone || !e.AloneSince.Equal(c.want) {
 			t.Errorf("%s: %+v, want %v", name, e, c.want)
 		}

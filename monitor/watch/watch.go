@@ -271,6 +271,7 @@ const gatherTime = 50 * time.Millisecond
 // probes that are under way, unless somebody waits for an answer.
 func (w *Watch) publish(l *loop, now time.Time) {
 	l.noteClock(now)
+	l.watchExits(now)
 	if !l.hasLooked(now) {
 		return
 	}
