@@ -30,20 +30,8 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 	for _, p := range fresh {
 		kind, cmd, ok := recognise(l.o.Rules, p)
 		if t, known := l.tracked[p.Identity]; known {
-			switch {
-			case t.launched():
-				t.kind = kind // and what it is called stays: it is ours by our own word
+			if l.goesOn(t, p, kind, ok) {
 				continue
-			case ok && t.in.Recognised && t.isSerena() == (kind == monitor.KindSerena):
-				t.kind, t.in.Kind = kind, kind // by the rules of today
-				continue
-			case !ok && p.Exe != "" && t.in.Certainty() == monitor.ByEntry && command.Is(monitor.ProgramName(t.in.Entry.Program), command.Starter) && l.mayBeChild(p) && !rules.NeverServes(p):
-				entry := *t.in.Entry // whose script has become what it starts
-				entry.Program = p.Exe
-				t.in.Entry, t.in.Command, t.in.Sum = &entry, shownCommand(p), sumOf(p.Args)
-				continue
-			case !ok && (!t.in.Recognised && t.in.Sum == sumOf(p.Args) && !(t.in.OnPipes && l.o.Rules.Hides(p.Exe, p.Args)) || t.in.ProvenByEntry(p.Exe) && !l.o.Rules.Hides(p.Exe, p.Args)):
-				continue // nobody knew it before either, or its entry goes on to tell
 			}
 			l.forget(t) // it has replaced its program by another, or is known by now
 		}
@@ -63,6 +51,29 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 			l.absorbParts(t) // a child may have been listed before its parent
 		}
 	}
+}
+
+// goesOn reports whether a server that is known goes on as that with the program which its
+// process runs now, of a kind if rules know it, and takes note of it.
+func (l *loop) goesOn(t *tracked, p process.Info, kind string, byRules bool) bool {
+	hidden := l.o.Rules.Hides(p.Exe, p.Args)
+	switch {
+	case t.launched():
+		t.kind = kind // and what it is called stays: it is ours by our own word
+	case byRules && t.in.Recognised && t.isSerena() == (kind == monitor.KindSerena):
+		t.kind, t.in.Kind = kind, kind // by the rules of today
+	case byRules:
+		return false
+	case p.Exe != "" && t.in.Certainty() == monitor.ByEntry && command.Is(monitor.ProgramName(t.in.Entry.Program), command.Starter) && l.mayBeChild(p) && !rules.NeverServes(p):
+		entry := *t.in.Entry // whose script has become what it starts
+		entry.Program = p.Exe
+		t.in.Entry, t.in.Command, t.in.Sum = &entry, shownCommand(p), sumOf(p.Args)
+	case !t.in.Recognised: // nobody knew it before either
+		return t.in.Sum == sumOf(p.Args) && !(t.in.OnPipes && hidden)
+	default: // its entry goes on to tell
+		return t.in.ProvenByEntry(p.Exe) && !hidden
+	}
+	return true
 }
 
 // begin tracks an instance from now on.
