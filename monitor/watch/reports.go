@@ -9,26 +9,16 @@ import (
 	"time"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/clients"
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/serena"
 )
-
-// maxHints bounds what waits for the loop when a hint comes; one that finds no room is
-// found by the next scan all the same.
-const maxHints = 256
 
 // Hint makes the watch look at a process now instead of at its next round, and
 // ask its dashboard, whose port is 0 when it is not known. It is somebody's word that the
 // process is a server, Serena's tray protocol or the registry, and checked before anything
 // is shown. It returns at once and is safe for concurrent use.
 func (w *Watch) Hint(pid, port int) {
-	w.mu.Lock()
-	full := len(w.inbox) >= maxHints
-	w.mu.Unlock()
-	if pid > 0 && !full {
-		w.tell(func(ctx context.Context, l *loop, now time.Time) { l.follow(ctx, pid, port, now) })
-	}
+	w.tell(func(ctx context.Context, l *loop, now time.Time) { l.follow(ctx, pid, port, now) })
 }
 
 // follow looks at the process that a hint names. One that no rule knows, such as a program
@@ -84,9 +74,6 @@ func (t *tracked) offer(c candidate, now time.Time) {
 // any rule says, until it ends. Told again, the newest word counts. It returns at
 // once, and is safe for concurrent use; AskedBy must not be changed.
 func (w *Watch) Launched(a monitor.Launch) {
-	if a.Server.PID <= 0 {
-		return
-	}
 	w.tell(func(ctx context.Context, l *loop, now time.Time) { l.takeIn(ctx, a, now) })
 }
 
@@ -108,9 +95,6 @@ func (l *loop) takeIn(ctx context.Context, a monitor.Launch, now time.Time) {
 	if t == nil {
 		kind, cmd, _ := recognise(l.o.Rules, info)
 		t = l.begin(newTracked(info, kind, cmd, now), info, now)
-	}
-	if a.AskedBy != nil && a.AskedBy.Name == "" {
-		a.AskedBy = l.clientOfProcess(a.AskedBy.Identity)
 	}
 	t.manage(a, info, now)
 	l.lookAbove(t)
@@ -152,15 +136,6 @@ func (t *tracked) manage(a monitor.Launch, info process.Info, now time.Time) {
 		in.Port, in.DashboardURL = a.DashboardPort, serena.DashboardURL(a.DashboardPort)
 		t.offer(candidate{a.DashboardPort, a.Server.PID}, now)
 	}
-}
-
-// clientOfProcess is the client of this identity with the name of its program, nil when it
-// has ended: nobody can tell any more who it was.
-func (l *loop) clientOfProcess(id monitor.Identity) *monitor.Client {
-	if info, err := l.o.System.Read(id.PID); err == nil && info.Identity == id {
-		return &monitor.Client{Identity: id, Name: clients.NameOf(info)}
-	}
-	return nil
 }
 
 // Restore tells the watch what was known of an instance before. It is for Serve to

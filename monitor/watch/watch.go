@@ -10,7 +10,6 @@ package watch
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"reflect"
 	"slices"
@@ -206,11 +205,9 @@ func (w *Watch) Serve(ctx context.Context) error {
 	l := w.loop
 	l.exits = exits
 	var running sync.WaitGroup
-	exitErr := make(chan error, 1)
-	running.Go(func() { exitErr <- exits.Serve(ctx) })
+	running.Go(func() { _ = exits.Serve(ctx) }) // it ends with ctx alone, as all here
 	if w.o.Settings != nil {
 		running.Go(func() {
-			// It ends with ctx alone.
 			_ = w.o.Settings.Serve(ctx, func() {
 				w.tell(func(_ context.Context, l *loop, now time.Time) { l.nameChildren(true, now) })
 			})
@@ -232,11 +229,6 @@ func (w *Watch) Serve(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case err := <-exitErr:
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return errors.Join(errors.New("the exit watch ended"), err)
 		case id := <-exits.Exits():
 			l.exited(id, time.Now())
 		case r := <-l.results:
