@@ -26,24 +26,24 @@ type Signs struct {
 // Health is what ReadHealth remembers of a Serena from one look to the next. The zero
 // value knows nothing.
 type Health struct {
-	bad        map[string]*problem // by language
+	problems   map[string]*problem // by language
 	languages  []string            // that the last initialisation started
 	starting   []string            // that the log has told of since then
 	exits      map[string][]Record
 	ended      map[string]Record // by language: the exit after which it was not started again
-	inside     *Record           // a language server has lost a process that it needs
-	gaveUp     *Record           // a call took too long, and Serena has not said which
+	innerCrash *Record           // a language server has lost a process that it needs
+	timedOut   *Record           // a call took too long, and Serena has not said which
 	calls      map[int64]*call
 	settled    int64           // the highest number of a task whose outcome is known
 	failing    monitor.Problem // the last calls, if one after another failed by a fault
-	fault      int64           // the number of the last of them
-	failed     *call           // the last call that needed a language server, if it failed so
+	lastFault  int64           // the number of the last of them
+	lastFailed *call           // the last call that needed a language server, if it failed so
 	front      waiting
 	behind     waiting
 	init       waiting                            // the initialisation that runs
 	suspended  time.Time                          // since when a language server is stopped by a signal and no call waits
-	cpu        map[monitor.Identity]time.Duration // at the look before
-	cpuAt      time.Time
+	cpuBefore  map[monitor.Identity]time.Duration // at the look before
+	lookedAt   time.Time
 	hadServers bool
 }
 
@@ -60,7 +60,7 @@ type call struct {
 	number    int64
 	class     string // of the fault it failed by
 	record    Record
-	erred     bool   // it failed, by whatever
+	failed    bool   // it failed, by whatever
 	restart   Record // when Serena began to start a language server again in it
 	restarted string // its language
 	crashed   bool   // it ended in this call
@@ -91,7 +91,7 @@ func ReadHealth(h *Health, s Signs) []monitor.Problem {
 		return nil
 	}
 	if h.calls == nil {
-		h.bad, h.calls, h.exits, h.ended = map[string]*problem{}, map[int64]*call{}, map[string][]Record{}, map[string]Record{}
+		h.problems, h.calls, h.exits, h.ended = map[string]*problem{}, map[int64]*call{}, map[string][]Record{}, map[string]Record{}
 	}
 	l := look{Health: h, v: v, s: s, waits: -1}
 	for _, p := range s.Below {
@@ -103,10 +103,10 @@ func ReadHealth(h *Health, s Signs) []monitor.Problem {
 		// It was written since the look before, whatever its clock says.
 		if r.At.After(s.At) {
 			r.At = s.At
-		} else if r.At.Before(h.cpuAt) {
-			r.At = h.cpuAt
+		} else if r.At.Before(h.lookedAt) {
+			r.At = h.lookedAt
 		}
-		l.read(r)
+		l.readRecord(r)
 	}
 	l.noteLast()
 	l.noteMissing()
@@ -116,12 +116,12 @@ func ReadHealth(h *Health, s Signs) []monitor.Problem {
 	for _, task := range s.Queue {
 		latest = max(latest, TaskNumber(task.Name))
 	}
-	for _, p := range h.bad {
+	for _, p := range h.problems {
 		p.task = cmp.Or(p.task, latest)
 	}
 	maps.DeleteFunc(h.calls, func(number int64, _ *call) bool { return number < h.settled })
-	list := l.problems()
-	h.cpu, h.cpuAt = cpuOf(s.Below), s.At
+	list := l.listProblems()
+	h.cpuBefore, h.lookedAt = cpuOf(s.Below), s.At
 	return list
 }
 
@@ -135,8 +135,8 @@ type look struct {
 	waits            int   // how many calls wait
 }
 
-// read takes in one record.
-func (l *look) read(r Record) {
+// readRecord takes in one record.
+func (l *look) readRecord(r Record) {
 	const calls, executor = "serena.tools.tools_base:", "serena.task_executor:"
 	failure := r.Level == "ERROR"
 	if language, ok := strings.CutPrefix(r.Thread, "StartLS:"); ok {
@@ -145,10 +145,10 @@ func (l *look) read(r Record) {
 		case failure && r.Where == "serena.ls_manager:_start_language_server":
 			p := languageProblem(monitor.StartFailed, language, r)
 			p.Reason = reasonOf(r.Text, "language server for language "+language+": ", "language server "+language+": ")
-			l.bad[language] = &problem{Problem: p}
+			l.problems[language] = &problem{Problem: p}
 			delete(l.ended, language)
 		case strings.Contains(r.Text, " completed in "):
-			maps.DeleteFunc(l.bad, func(of string, p *problem) bool { return (of == language || of == "") && p.Kind != monitor.CrashLoop })
+			maps.DeleteFunc(l.problems, func(of string, p *problem) bool { return (of == language || of == "") && p.Kind != monitor.CrashLoop })
 			delete(l.ended, language)
 		}
 		return
@@ -160,16 +160,16 @@ func (l *look) read(r Record) {
 			l.exits[language] = append(l.exits[language], r)
 			l.ended[language] = r
 			// What does not answer has gone.
-			maps.DeleteFunc(l.bad, func(of string, p *problem) bool { return (of == language || of == "") && p.Kind == monitor.Hangs })
+			maps.DeleteFunc(l.problems, func(of string, p *problem) bool { return (of == language || of == "") && p.Kind == monitor.Hangs })
 		case r.Level == "WARNING" && r.Where == "solidlsp.language_servers.typescript_language_server:window_log_message" && strings.Contains(r.Text, "abnormal exit"):
-			l.inside = &r
+			l.innerCrash = &r
 		}
 		return
 	}
 	if failure && r.Where == calls+"apply_ex" && (strings.Contains(r.Text, "timed out") || strings.Contains(r.Text, timeoutError)) {
-		l.gaveUp = &r
+		l.timedOut = &r
 	}
-	c := l.call(r.Thread)
+	c := l.callOf(r.Thread)
 	switch {
 	case c.number == 0: // no task
 	case r.Level == "WARNING" && r.Where == "serena.ls_manager:_ensure_functional_ls" && strings.Contains(r.Text, "not running; restarting"):
@@ -182,29 +182,29 @@ func (l *look) read(r Record) {
 		c.restarted, c.restart, c.crashed = l.onlyLanguage(), r, true
 		clear(l.ended)
 	case failure && r.Where == executor+"run_task" && isInit(r.Thread):
-		c.erred = true
+		c.failed = true
 		l.initFailed(c.number, r)
 	case r.Where == executor+"stop" && strings.Contains(r.Text, " completed in "):
-		l.succeeded(c)
+		l.noteSuccess(c)
 	case failure && r.Where == calls+"task" && IsToolCall(r.Thread):
-		if class := l.v.classOf(r.Text); class != "" && !c.erred {
-			l.failedBy(c, class, r)
+		if class := l.v.classOf(r.Text); class != "" && !c.failed {
+			l.noteFailure(c, class, r)
 		}
 	case r.Where == calls+"task" && isREPL(r.Thread):
 		result, is := strings.CutPrefix(r.Text, "Result: ")
 		if class, _, ok := strings.Cut(result, ": "); ok && is && ofLanguageServer(class) {
-			l.failedBy(c, class, r)
+			l.noteFailure(c, class, r)
 		}
 	case failure && strings.HasPrefix(r.Where, executor):
-		c.erred = true
+		c.failed = true
 	}
 }
 
 // readerOf begins the names of threads that read from a language server.
 const readerOf = "LSP-stdout-reader:"
 
-// call is what is known of a task.
-func (l *look) call(task string) *call {
+// callOf is what is known of a task.
+func (l *look) callOf(task string) *call {
 	number := TaskNumber(task)
 	if l.calls[number] == nil {
 		l.calls[number] = &call{task: task, number: number}
@@ -222,26 +222,26 @@ func (l *look) noteLast() {
 	if number <= l.settled {
 		return
 	}
-	c := l.call(last.Name)
+	c := l.callOf(last.Name)
 	switch {
 	case last.Finished:
-		l.succeeded(c)
-	case l.gaveUp != nil && !c.erred && needsLanguageServer(c.task):
-		l.failedBy(c, timeoutError, *l.gaveUp)
+		l.noteSuccess(c)
+	case l.timedOut != nil && !c.failed && needsLanguageServer(c.task):
+		l.noteFailure(c, timeoutError, *l.timedOut)
 	}
 	l.settled = max(l.settled, number)
-	l.gaveUp = nil
+	l.timedOut = nil
 }
 
-// succeeded takes note that a task has ended, well unless its records told otherwise.
-func (l *look) succeeded(c *call) {
-	if c.erred || c.number <= l.settled {
+// noteSuccess takes note that a task has ended, well unless its records told otherwise.
+func (l *look) noteSuccess(c *call) {
+	if c.failed || c.number <= l.settled {
 		l.settled = max(l.settled, c.number)
 		return
 	}
 	l.settled = c.number
 	if isInit(c.task) {
-		maps.DeleteFunc(l.bad, func(_ string, p *problem) bool { return p.task < c.number })
+		maps.DeleteFunc(l.problems, func(_ string, p *problem) bool { return p.task < c.number })
 		clear(l.ended)
 		clear(l.exits)
 		l.missing = nil
@@ -257,7 +257,7 @@ func (l *look) succeeded(c *call) {
 		return
 	}
 	asked := needsLanguageServer(c.task)
-	maps.DeleteFunc(l.bad, func(_ string, p *problem) bool {
+	maps.DeleteFunc(l.problems, func(_ string, p *problem) bool {
 		if c.number <= p.task || p.task == 0 {
 			return false
 		}
@@ -274,17 +274,17 @@ func (l *look) succeeded(c *call) {
 		return asked
 	})
 	if asked || isREPL(c.task) {
-		l.failed = nil
+		l.lastFailed = nil
 	}
 	if asked && l.running {
 		clear(l.ended)
 	}
 }
 
-// failedBy takes note that a call has failed. What is no fault of the server proves
+// noteFailure takes note that a call has failed. What is no fault of the server proves
 // nothing, but that calls have not failed one after another.
-func (l *look) failedBy(c *call, class string, r Record) {
-	c.erred, c.record = true, r
+func (l *look) noteFailure(c *call, class string, r Record) {
+	c.failed, c.record = true, r
 	l.settled = max(l.settled, c.number)
 	if !isFault(class, r.Text) {
 		if l.failing.Calls < faultsForRed {
@@ -297,50 +297,50 @@ func (l *look) failedBy(c *call, class string, r Record) {
 		l.noteFault(c)
 	}
 	if needsLanguageServer(c.task) || isREPL(c.task) {
-		l.failed = c
+		l.lastFailed = c
 	}
 	switch {
 	case c.restart.Where != "" && (class != lspException && class != timeoutError || !l.running && !c.crashed):
-		l.add(languageProblem(monitor.RestartFailed, c.restarted, c.restart, r), c)
-	case class == crashedInside && l.inside != nil:
-		l.add(languageProblem(monitor.CrashedInside, strings.TrimPrefix(l.inside.Thread, readerOf), *l.inside, r), c)
-	case class == timeoutError && l.failed == c && l.hung(c):
+		l.addProblem(languageProblem(monitor.RestartFailed, c.restarted, c.restart, r), c)
+	case class == crashedInside && l.innerCrash != nil:
+		l.addProblem(languageProblem(monitor.CrashedInside, strings.TrimPrefix(l.innerCrash.Thread, readerOf), *l.innerCrash, r), c)
+	case class == timeoutError && l.lastFailed == c && l.hasHung(c):
 		p := languageProblem(monitor.Hangs, l.onlyLanguage(), r)
-		p.Span, p.Stopped = l.waited(r), l.stopped
-		l.add(p, c)
+		p.Span, p.Stopped = l.timeWaited(r), l.stopped
+		l.addProblem(p, c)
 	}
 }
 
 // noteFault counts a call that failed by a fault.
 func (l *look) noteFault(c *call) {
 	f := &l.failing
-	if f.Calls < faultsForRed && l.fault+1 != c.number {
+	if f.Calls < faultsForRed && l.lastFault+1 != c.number {
 		*f = monitor.Problem{} // what came between is not known to have failed
 	}
 	f.Cause, f.Reason, f.Since = monitor.CauseFailing, c.class, cmp.Or(f.Since, c.record.At)
 	f.Calls++
 	f.Evidence = append(f.Evidence, c.record.String())
 	f.Evidence = f.Evidence[max(len(f.Evidence)-faultsForRed, 0):]
-	l.fault = c.number
+	l.lastFault = c.number
 }
 
-// hung reports whether the language servers used no CPU while a call waited for one.
-func (l *look) hung(c *call) bool {
+// hasHung reports whether the language servers used no CPU while a call waited for one.
+func (l *look) hasHung(c *call) bool {
 	if l.stopped {
 		return l.s.At.Sub(c.record.At) < crashWindow // else it was not stopped then
 	}
-	then, since := l.cpu, l.cpuAt
+	then, since := l.cpuBefore, l.lookedAt
 	if l.front.task == c.task {
 		then, since = l.front.cpu, l.front.since
 	}
-	if then == nil || !l.running || l.s.At.Sub(since) < l.waited(c.record)/2 {
+	if then == nil || !l.running || l.s.At.Sub(since) < l.timeWaited(c.record)/2 {
 		return false
 	}
 	return cpuUsed(then, l.s.Below) <= idleCPU
 }
 
-// waited is how long a call had waited that has run into its time-out.
-func (l *look) waited(r Record) time.Duration {
+// timeWaited is how long a call had waited that has run into its time-out.
+func (l *look) timeWaited(r Record) time.Duration {
 	var seconds float64
 	for _, before := range []string{"timeout=", "timed out after "} {
 		if _, text, found := strings.Cut(r.Text, before); found {
@@ -349,24 +349,24 @@ func (l *look) waited(r Record) time.Duration {
 			}
 		}
 	}
-	return l.timeout()
+	return l.toolTimeout()
 }
 
-func (l *look) timeout() time.Duration { return cmp.Or(l.s.Timeout, defaultToolTimeout) }
+func (l *look) toolTimeout() time.Duration { return cmp.Or(l.s.Timeout, defaultToolTimeout) }
 
 // initFailed takes note that an initialisation has failed: what it could not start is
 // known by now, and all that was there before has gone.
 func (l *look) initFailed(number int64, r Record) {
 	l.settled = max(l.settled, number)
-	maps.DeleteFunc(l.bad, func(_ string, p *problem) bool { return p.task != 0 && p.task < number })
-	others := slices.DeleteFunc(slices.Clone(l.starting), func(language string) bool { return l.bad[language] != nil })
-	for _, p := range l.bad {
+	maps.DeleteFunc(l.problems, func(_ string, p *problem) bool { return p.task != 0 && p.task < number })
+	others := slices.DeleteFunc(slices.Clone(l.starting), func(language string) bool { return l.problems[language] != nil })
+	for _, p := range l.problems {
 		p.task, p.Others = number, others
 	}
-	if len(l.bad) == 0 {
+	if len(l.problems) == 0 {
 		p := languageProblem(monitor.StartFailed, "", r)
 		p.Reason = reasonOf(r.Text, r.Thread+": ")
-		l.bad[""] = &problem{Problem: p, task: number}
+		l.problems[""] = &problem{Problem: p, task: number}
 	}
 	clear(l.ended)
 	clear(l.exits)
@@ -391,10 +391,10 @@ func (l *look) onlyLanguage() string {
 	return ""
 }
 
-// add notes a problem that a call has shown, unless a worse one of its language is
+// addProblem notes a problem that a call has shown, unless a worse one of its language is
 // known.
-func (l *look) add(p monitor.Problem, c *call) {
-	if was := l.bad[p.Language]; was != nil {
+func (l *look) addProblem(p monitor.Problem, c *call) {
+	if was := l.problems[p.Language]; was != nil {
 		if rank(was.Kind) < rank(p.Kind) {
 			was.task = max(was.task, c.number)
 			return
@@ -403,7 +403,7 @@ func (l *look) add(p monitor.Problem, c *call) {
 			p.Since = was.Since
 		}
 	}
-	l.bad[p.Language] = &problem{Problem: p, task: c.number, tool: c.task}
+	l.problems[p.Language] = &problem{Problem: p, task: c.number, tool: c.task}
 	delete(l.ended, p.Language)
 }
 
@@ -417,7 +417,7 @@ func rank(k monitor.ProblemKind) int {
 func (l *look) noteMissing() {
 	c := l.missing
 	if c != nil && !slices.ContainsFunc(l.exits[c.restarted], func(r Record) bool { return r.At.After(c.restart.At) }) {
-		l.add(languageProblem(monitor.RestartFailed, c.restarted, c.restart), c)
+		l.addProblem(languageProblem(monitor.RestartFailed, c.restarted, c.restart), c)
 	}
 }
 
@@ -426,15 +426,15 @@ func (l *look) noteCrashes() {
 	for language, exits := range l.exits {
 		exits = slices.DeleteFunc(exits, func(r Record) bool { return l.s.At.Sub(r.At) >= crashWindow })
 		l.exits[language] = exits
-		if p := l.bad[language]; len(exits) == 0 && p != nil && p.Kind == monitor.CrashLoop {
-			delete(l.bad, language)
+		if p := l.problems[language]; len(exits) == 0 && p != nil && p.Kind == monitor.CrashLoop {
+			delete(l.problems, language)
 		}
-		if len(exits) < crashesForLoop || l.failed == nil || l.failed.class != lspException || l.failed.record.At.Before(exits[0].At) {
+		if len(exits) < crashesForLoop || l.lastFailed == nil || l.lastFailed.class != lspException || l.lastFailed.record.At.Before(exits[0].At) {
 			continue
 		}
-		p := languageProblem(monitor.CrashLoop, language, exits[len(exits)-1], l.failed.record)
+		p := languageProblem(monitor.CrashLoop, language, exits[len(exits)-1], l.lastFailed.record)
 		p.Calls, p.Span, p.Since = len(exits), exits[len(exits)-1].At.Sub(exits[0].At), exits[0].At
-		l.add(p, l.failed)
+		l.addProblem(p, l.lastFailed)
 	}
 }
 
@@ -482,10 +482,10 @@ func (l *look) noteQueue() {
 // startingNote is what is to be mentioned of an initialisation.
 func (l *look) startingNote() monitor.Problem {
 	p := monitor.Problem{Kind: monitor.Starting, Language: l.onlyLanguage(), Since: l.init.since, Evidence: []string{l.init.task}}
-	switch used := cpuUsed(l.cpu, l.s.Below); {
+	switch used := cpuUsed(l.cpuBefore, l.s.Below); {
 	case !l.running:
 		p.Reason = "no process of it runs yet"
-	case l.cpu == nil:
+	case l.cpuBefore == nil:
 	case used > idleCPU:
 		p.Reason = "it uses the CPU"
 	default:
@@ -494,11 +494,11 @@ func (l *look) startingNote() monitor.Problem {
 	return p
 }
 
-// queue is the problem that calls wait for too long.
-func (l *look) queue() (monitor.Problem, bool) {
-	since, limit := l.behind.since, l.timeout()/4
+// queueProblem is the problem that calls wait for too long.
+func (l *look) queueProblem() (monitor.Problem, bool) {
+	since, limit := l.behind.since, l.toolTimeout()/4
 	if l.v.blocks {
-		since, limit = l.front.since, l.timeout()
+		since, limit = l.front.since, l.toolTimeout()
 	}
 	if l.behind.task == "" || l.s.At.Sub(since) <= limit {
 		return monitor.Problem{}, false
@@ -508,15 +508,15 @@ func (l *look) queue() (monitor.Problem, bool) {
 	}, true
 }
 
-// problems are what is wrong by now, and what is to be mentioned.
-func (l *look) problems() []monitor.Problem {
+// listProblems are what is wrong by now, and what is to be mentioned.
+func (l *look) listProblems() []monitor.Problem {
 	var list []monitor.Problem
-	for _, p := range slices.SortedFunc(maps.Values(l.bad), func(a, b *problem) int {
+	for _, p := range slices.SortedFunc(maps.Values(l.problems), func(a, b *problem) int {
 		return cmp.Or(rank(a.Kind)-rank(b.Kind), a.Since.Compare(b.Since), strings.Compare(a.Language, b.Language))
 	}) {
 		list = append(list, p.Problem)
 	}
-	if p, waits := l.queue(); waits {
+	if p, waits := l.queueProblem(); waits {
 		list = append(list, p)
 	}
 	if len(list) == 0 && l.failing.Calls >= faultsForRed {
@@ -526,8 +526,8 @@ func (l *look) problems() []monitor.Problem {
 		list = append(list, l.startingNote())
 	}
 	for _, language := range slices.Sorted(maps.Keys(l.ended)) {
-		told := l.bad[language] != nil
-		for _, p := range l.bad {
+		told := l.problems[language] != nil
+		for _, p := range l.problems {
 			told = told || slices.Contains(p.Others, language)
 		}
 		if !told {
