@@ -111,7 +111,7 @@ func TestEvidenceIsNotGatheredAnew(t *testing.T) {
 	waitFor(t, "the link is recorded", func() bool {
 		now = now.Add(burstEvery)
 		l.tick(ctx, now)
-		return server.linked()
+		return server.hasPipe()
 	})
 	// A link that a look would replace, by a client that a look would not find.
 	link, client := monitor.Pipe{In: monitor.PipeEnd{Inode: 1}}, monitor.Client{Identity: monitor.Identity{PID: 1 << 30, Start: 1}}
@@ -120,7 +120,7 @@ func TestEvidenceIsNotGatheredAnew(t *testing.T) {
 		now = now.Add(l.o.Limits.Tick)
 		l.tick(ctx, now)
 	}
-	if e := server.in.Evidence; e.Pipe != link || e.Orphaned || e.Suspected || server.linkTries > mostLinkTries || server.in.Client != &client {
+	if e := server.in.Evidence; e.Pipe != link || e.Orphaned || e.Suspected || server.pipeTries > maxPipeTries || server.in.Client != &client {
 		t.Errorf("looked at again: %+v", e)
 	}
 }

@@ -39,7 +39,7 @@ func TestNoteClock(t *testing.T) {
 	w := New(Options{})
 	l := newLoop(w.o, nil)
 	at := time.Now()
-	l.begun = at
+	l.firstTick = at
 	for range 3 {
 		at = at.Add(time.Second)
 		w.publish(l, at)

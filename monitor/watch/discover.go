@@ -33,21 +33,21 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 			if l.goesOn(t, p, kind, ok) {
 				continue
 			}
-			l.forget(t) // it has replaced its program by another, or is known by now
+			l.untrack(t) // it has replaced its program by another, or is known by now
 		}
 		if !ok {
-			l.notMember(p.Identity)
-			if !l.remembered(p, now) && l.mayBeChild(p) {
+			l.removeMember(p.Identity)
+			if !l.trackRemembered(p, now) && l.mayBeChild(p) {
 				l.addChild(p, now)
 			}
 			continue
 		}
 		t := newTracked(p, kind, cmd, now)
 		t.parent = l.parentOf(p)
-		if whole := l.wholeOf(t); whole != nil {
+		if whole := l.findWhole(t); whole != nil {
 			whole.addMembers(t)
 		} else {
-			l.begin(t, p, now)
+			l.track(t, p, now)
 			l.absorbParts(t) // a child may have been listed before its parent
 		}
 	}
@@ -58,33 +58,33 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 func (l *loop) goesOn(t *tracked, p process.Info, kind string, byRules bool) bool {
 	hidden := l.o.Rules.Hides(p.Exe, p.Args)
 	switch {
-	case t.launched():
-		t.kind = kind // and what it is called stays: it is ours by our own word
+	case t.isLaunched():
+		t.ruleKind = kind // and what it is called stays: it is ours by our own word
 	case byRules && t.in.Recognised && t.isSerena() == (kind == monitor.KindSerena):
-		t.kind, t.in.Kind = kind, kind // by the rules of today
+		t.ruleKind, t.in.Kind = kind, kind // by the rules of today
 	case byRules:
 		return false
 	case p.Exe != "" && t.in.Certainty() == monitor.ByEntry && command.Is(monitor.ProgramName(t.in.Entry.Program), command.Starter) && l.mayBeChild(p) && !rules.NeverServes(p):
 		entry := *t.in.Entry // whose script has become what it starts
 		entry.Program = p.Exe
-		t.in.Entry, t.in.Command, t.in.Sum = &entry, shownCommand(p), sumOf(p.Args)
+		t.in.Entry, t.in.Command, t.in.Sum = &entry, shownCommand(p), hashArguments(p.Args)
 	case !t.in.Recognised: // nobody knew it before either
-		return t.in.Sum == sumOf(p.Args) && !(t.in.OnPipes && hidden)
+		return t.in.Sum == hashArguments(p.Args) && !(t.in.OnPipes && hidden)
 	default: // its entry goes on to tell
 		return t.in.ProvenByEntry(p.Exe) && !hidden
 	}
 	return true
 }
 
-// begin tracks an instance from now on.
-func (l *loop) begin(t *tracked, p process.Info, now time.Time) *tracked {
+// track follows an instance from now on.
+func (l *loop) track(t *tracked, p process.Info, now time.Time) *tracked {
 	t.limits, t.parent, t.OneLook = l.o.Limits, l.parentOf(p), l.exits == nil
 	if started, err := l.o.System.Started(p.Identity); err == nil {
 		t.in.StartedAt = started
 		t.Born = now.Add(-max(now.Sub(started), 0))
 	}
 	t.in.Directory, _ = l.o.System.Ends(p.Identity).Directory() // "" when it is not told
-	l.lookUpwards(t, p)
+	l.findAncestors(t, p)
 	l.restore(t)
 	l.tracked[p.Identity] = t
 	if t.in.Client != nil && l.children[p.Identity] == nil {
@@ -96,8 +96,8 @@ func (l *loop) begin(t *tracked, p process.Info, now time.Time) *tracked {
 // setRules judges all processes by other rules.
 func (l *loop) setRules(r Rules, now time.Time) {
 	l.o.Rules = r
-	l.pass = l.o.System.Scan() // whose first pass returns every process
-	fresh, _ := l.pass()       // what cannot be listed now, the next one returns
+	l.scan = l.o.System.Scan() // whose first pass returns every process
+	fresh, _ := l.scan()       // what cannot be listed now, the next one returns
 	l.discover(fresh, now)
 }
 
@@ -110,8 +110,8 @@ func shownCommand(p process.Info) string {
 	return monitor.Shorten(monitor.Quoted(words), maxCommand)
 }
 
-// sumOf tells command lines apart.
-func sumOf(args []string) uint64 {
+// hashArguments tells command lines apart.
+func hashArguments(args []string) uint64 {
 	h := fnv.New64a()
 	for _, word := range args {
 		h.Write(append([]byte(word), 0))
@@ -124,12 +124,12 @@ const maxCommand = 300
 
 func newTracked(p process.Info, kind string, cmd serena.Command, now time.Time) *tracked {
 	t := &tracked{
-		kind: kind, cmd: cmd, firstSeen: now, health: health{next: -1},
+		ruleKind: kind, cmd: cmd, firstSeen: now, health: health{next: -1},
 		Facts: monitor.Facts{Born: now}, lineage: lineage{root: p.Identity, members: []monitor.Identity{p.Identity}},
 		in: monitor.Instance{
 			Identity: p.Identity, Kind: kind, Recognised: true, Processes: 1,
 			ProjectName: cmd.ProjectName(), Context: cmd.Context, Modes: cmd.Modes,
-			Command: shownCommand(p), Sum: sumOf(p.Args),
+			Command: shownCommand(p), Sum: hashArguments(p.Args),
 		},
 	}
 	if filepath.IsAbs(cmd.Project) {

@@ -61,11 +61,11 @@ func TestOneChainIsOneInstance(t *testing.T) {
 			t.Errorf("%s: members %v", name, tr.members)
 		}
 		// The dashboard is the child's: it is the server.
-		l.moveTo(tr, child)
+		l.moveToOwner(tr, child)
 		if l.tracked[server(child, 0).Identity] != tr || len(l.tracked) != 2 || tr.in.Identity.PID != child {
 			t.Errorf("%s: not moved", name)
 		}
-		l.moveTo(tr, other)
+		l.moveToOwner(tr, other)
 		if tr.in.Identity.PID != child {
 			t.Errorf("%s: moved to a stranger", name)
 		}

@@ -43,21 +43,21 @@ func TestAloneSinceItListensNoMore(t *testing.T) {
 	}
 	tick()
 	server := tracking(t, l, f.pid, client.Process.Pid)
-	waitFor(t, "the link is recorded", func() bool { tick(); return server.linked() })
+	waitFor(t, "the link is recorded", func() bool { tick(); return server.hasPipe() })
 	client.Process.Kill()
 	client.Wait()
-	l.clientEnded(server.in.Client.Identity, now)
-	waitFor(t, "nobody holds its pipes", func() bool { tick(); return !server.usage().AloneSince.IsZero() })
+	l.noteClientExit(server.in.Client.Identity, now)
+	waitFor(t, "nobody holds its pipes", func() bool { tick(); return !server.shownEvidence().AloneSince.IsZero() })
 	for range 3 {
 		tick()
 	}
-	if e := server.usage(); e.Orphaned || !e.Suspected || !e.ClientGone {
+	if e := server.shownEvidence(); e.Orphaned || !e.Suspected || !e.ClientGone {
 		t.Errorf("it listens: %+v", e)
 	}
 	shut := now
 	syscall.Kill(f.pid, syscall.SIGUSR1)
-	waitFor(t, "it is orphaned", func() bool { tick(); return server.usage().Orphaned })
-	if e := server.usage(); e.Suspected || e.AloneSince.Before(shut) {
+	waitFor(t, "it is orphaned", func() bool { tick(); return server.shownEvidence().Orphaned })
+	if e := server.shownEvidence(); e.Suspected || e.AloneSince.Before(shut) {
 		t.Errorf("it has listened until %v: %+v", shut, e)
 	}
 }

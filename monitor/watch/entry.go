@@ -28,9 +28,9 @@ type Settings interface {
 	Serve(ctx context.Context, changed func()) error
 }
 
-// child is a process that a client has started, of which it is to be found out
+// clientChild is a process that a client has started, of which it is to be found out
 // whether it is in the client's settings.
-type child struct {
+type clientChild struct {
 	chain  []process.Info   // the process, and what is above it up to the client's own child
 	id     string           // of the client
 	dirs   []string         // in which client and process work
@@ -52,11 +52,11 @@ const (
 // mayBeChild reports whether a process may be the server of an entry, and nothing that
 // starts one.
 func (l *loop) mayBeChild(p process.Info) bool {
-	return !l.o.Rules.Hides(p.Exe, p.Args) && !isWrapper(p) && (clients.Of(p) == "" || mayBeBoth(p))
+	return !l.o.Rules.Hides(p.Exe, p.Args) && !isWrapper(p) && (clients.Of(p) == "" || mayServeToo(p))
 }
 
-// mayBeBoth reports whether a client may serve as well: claude mcp serve.
-func mayBeBoth(p process.Info) bool {
+// mayServeToo reports whether a client may serve as well: claude mcp serve.
+func mayServeToo(p process.Info) bool {
 	return slices.ContainsFunc(p.Args, func(arg string) bool { return strings.HasPrefix(arg, "mcp") })
 }
 
@@ -64,9 +64,9 @@ func isWrapper(p process.Info) bool {
 	return command.IsLauncher(p.Exe, p.Args) || command.IsShim(p.Exe, p.Args)
 }
 
-// clientOf is the client that has started a process, and the process with the wrappers
+// findClient is the client that has started a process, and the process with the wrappers
 // between the two; nil when something else has.
-func (l *loop) clientOf(p process.Info) (client *process.Info, chain []process.Info) {
+func (l *loop) findClient(p process.Info) (client *process.Info, chain []process.Info) {
 	for range maxShims * 2 {
 		chain = append(chain, p)
 		switch parent, err := l.o.System.Read(p.Parent); {
@@ -87,15 +87,15 @@ func (l *loop) addChild(p process.Info, now time.Time) {
 	if l.o.Settings == nil {
 		return
 	}
-	client, chain := l.clientOf(p)
+	client, chain := l.findClient(p)
 	if client == nil {
 		return
 	}
 	_, holder, err := process.Climb(l.o.System, p, isWrapper)
-	if above := l.aboveShims(holder); err != nil || above == nil || above.Identity != client.Identity {
+	if above := l.skipShims(holder); err != nil || above == nil || above.Identity != client.Identity {
 		return
 	}
-	c := &child{chain: chain, id: clients.Of(*client), holder: holder.Identity, since: now, began: now}
+	c := &clientChild{chain: chain, id: clients.Of(*client), holder: holder.Identity, since: now, began: now}
 	for _, id := range []monitor.Identity{client.Identity, p.Identity} {
 		if dir, err := l.o.System.Ends(id).Directory(); err == nil && !slices.Contains(c.dirs, dir) {
 			c.dirs = append(c.dirs, dir)
@@ -113,7 +113,7 @@ func (l *loop) addChild(p process.Info, now time.Time) {
 // isPiped reports whether the client, or our shim, holds the standard input and output
 // of a child. Where that is not told the answer is untold. All that a client holds is
 // read for this.
-func (l *loop) isPiped(c *child, untold bool) bool {
+func (l *loop) isPiped(c *clientChild, untold bool) bool {
 	_, _, found, err := l.o.System.Ends(c.chain[0].Identity).Holder(c.holder)
 	return found || untold && errors.Is(err, errors.ErrUnsupported)
 }
@@ -126,7 +126,7 @@ func (l *loop) nameChildren(all bool, now time.Time) {
 		if t != nil && t.in.OnPipes && !all {
 			continue // it may be in the settings later
 		}
-		if !l.livesOn(id) || !l.nameChild(c, t, now) {
+		if !l.isAlive(id) || !l.nameChild(c, t, now) {
 			delete(l.children, id)
 		}
 	}
@@ -134,7 +134,7 @@ func (l *loop) nameChildren(all bool, now time.Time) {
 
 // nameChild finds the entry of one, which is t when it is tracked. It reports whether that
 // is to be tried again.
-func (l *loop) nameChild(c *child, t *tracked, now time.Time) (again bool) {
+func (l *loop) nameChild(c *clientChild, t *tracked, now time.Time) (again bool) {
 	p, since := c.chain[0], c.since
 	young := now.Sub(c.began) < l.o.Limits.Tick
 	if young { // a tool of the client's may be called often, and ends before
@@ -146,7 +146,7 @@ func (l *loop) nameChild(c *child, t *tracked, now time.Time) (again bool) {
 	case found:
 		l.entriesFor(c, c.since) // asks, so that the next one has its name of now
 		if l.isPiped(c, true) {  // else its entry has to do
-			l.takeEntry(t, p, entry, now)
+			l.applyEntry(t, p, entry, now)
 		}
 		return false
 	case young, !current && now.Sub(c.since) < settingsTime, t != nil && t.in.OnPipes:
@@ -155,15 +155,15 @@ func (l *loop) nameChild(c *child, t *tracked, now time.Time) (again bool) {
 		return false
 	case now.Sub(c.began) < unsureAge:
 		return true
-	case l.wraps(p.Identity) || !l.isPiped(c, false):
+	case l.isOnlyWrapper(p.Identity) || !l.isPiped(c, false):
 		return false
 	}
-	l.beginUnsure(c, now)
+	l.trackUnsure(c, now)
 	return true
 }
 
-// askSettings has the settings read now and then for the processes that are in none.
-func (l *loop) askSettings(now time.Time) {
+// refreshSettings has the settings read now and then for the processes that are in none.
+func (l *loop) refreshSettings(now time.Time) {
 	for _, c := range l.children {
 		l.entriesFor(c, now.Add(-settingsAge))
 	}
@@ -171,7 +171,7 @@ func (l *loop) askSettings(now time.Time) {
 
 // entriesFor are the entries that count for a child, and whether all were read after
 // since.
-func (l *loop) entriesFor(c *child, since time.Time) (all []clients.Entry, current bool) {
+func (l *loop) entriesFor(c *clientChild, since time.Time) (all []clients.Entry, current bool) {
 	current = true
 	for _, dir := range c.dirs {
 		list, read := l.o.Settings.Entries(dir, since)
@@ -180,9 +180,9 @@ func (l *loop) entriesFor(c *child, since time.Time) (all []clients.Entry, curre
 	return all, current
 }
 
-// takeEntry makes an instance of a process that an entry tells about, or gives the
+// applyEntry makes an instance of a process that an entry tells about, or gives the
 // entry to the instance that it is.
-func (l *loop) takeEntry(t *tracked, p process.Info, e clients.Entry, now time.Time) {
+func (l *loop) applyEntry(t *tracked, p process.Info, e clients.Entry, now time.Time) {
 	entry := &monitor.Entry{Name: e.Name, Client: clients.NameOfID(e.Client), File: e.File, Scope: string(e.Scope), Project: e.Dir, Plugin: e.Plugin}
 	if t == nil || t.in.Certainty() != monitor.ByRule { // also what an entry told before
 		entry.Proves, entry.Program = true, p.Exe
@@ -191,14 +191,14 @@ func (l *loop) takeEntry(t *tracked, p process.Info, e clients.Entry, now time.T
 		t.in.Entry = entry
 		return
 	}
-	if l.wraps(p.Identity) {
+	if l.isOnlyWrapper(p.Identity) {
 		return
 	}
 	kind := entryKind(e.Name, p)
 	if t == nil {
-		t = l.begin(newTracked(p, kind, serena.Command{}, now), p, now)
+		t = l.track(newTracked(p, kind, serena.Command{}, now), p, now)
 	}
-	t.in.Kind, t.kind, t.in.Recognised, t.in.OnPipes, t.in.Entry = kind, kind, true, false, entry
+	t.in.Kind, t.ruleKind, t.in.Recognised, t.in.OnPipes, t.in.Entry = kind, kind, true, false, entry
 }
 
 // entryKind is the kind of a server that only an entry of that name tells.
@@ -210,13 +210,13 @@ func entryKind(name string, p process.Info) string {
 	return kind
 }
 
-// beginUnsure shows a process that its client talks to over pipes, and of which
+// trackUnsure shows a process that its client talks to over pipes, and of which
 // nothing else is known.
-func (l *loop) beginUnsure(c *child, now time.Time) {
+func (l *loop) trackUnsure(c *clientChild, now time.Time) {
 	p := c.chain[0]
 	top := c.chain[len(c.chain)-1]
 	label := cmp.Or(command.Parse(top.Exe, top.Args).Package, command.Parse(p.Exe, p.Args).Label())
 	t := newTracked(p, label, serena.Command{}, now)
-	t.kind, t.in.Recognised, t.in.OnPipes = "", false, true
-	l.begin(t, p, now)
+	t.ruleKind, t.in.Recognised, t.in.OnPipes = "", false, true
+	l.track(t, p, now)
 }

@@ -165,7 +165,7 @@ func TestEntryGoesOnToProve(t *testing.T) {
 	tr := newTracked(p, "memory", serena.Command{}, time.Now())
 	for _, before := range []*monitor.Entry{{Proves: true, Program: p.Exe}, nil} { // nil: a rule knows it
 		tr.in.Entry = before
-		l.takeEntry(tr, p, clients.Entry{Name: "notes"}, time.Now())
+		l.applyEntry(tr, p, clients.Entry{Name: "notes"}, time.Now())
 		if e := tr.in.Entry; e.Name != "notes" || e.Proves != (before != nil) || tr.in.ProvenByEntry(p.Exe) != (before != nil) {
 			t.Errorf("from %+v: %+v", before, e)
 		}
@@ -215,7 +215,7 @@ func TestEntryOfAScript(t *testing.T) {
 		info, _ := m.Read(101)
 		l.discover([]process.Info{info}, now)
 		in := l.tracked[id]
-		if goesOn := in != nil && in.in.ProvenByEntry(c.then[0]) && in.in.Name() == "notes" && in.in.Sum == sumOf(c.then); goesOn != c.goesOn {
+		if goesOn := in != nil && in.in.ProvenByEntry(c.then[0]) && in.in.Name() == "notes" && in.in.Sum == hashArguments(c.then); goesOn != c.goesOn {
 			t.Errorf("%s: goes on: %v", name, goesOn)
 		}
 	}

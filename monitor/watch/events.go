@@ -11,23 +11,23 @@ import (
 	"lamplighter/monitor/process"
 )
 
-// happened keeps the newest events for the snapshots. It is safe for concurrent use.
-type happened struct {
+// recentEvents keeps the newest events for the snapshots. It is safe for concurrent use.
+type recentEvents struct {
 	record func(monitor.Event) // is told of all in one order, see Options
 	log    *slog.Logger
 
-	mu     sync.Mutex
-	recent []monitor.Event // newest first; replaced, never changed
-	gone   []monitor.Event // that instances were ended, or parked
+	mu         sync.Mutex
+	recent     []monitor.Event // newest first; replaced, never changed
+	departures []monitor.Event // that instances were ended, or parked
 }
 
-// mostGone bounds what is remembered of those that were ended or parked: long enough for a
+// maxDepartures bounds what is remembered of those that were ended or parked: long enough for a
 // parent that takes its time to reap them, and for clients that hold a place without a process.
-const mostGone = 200
+const maxDepartures = 200
 
 // note takes in an event, and tells it to all. When an instance has been ended, or was
 // not, the steps on the way are left out, and that it is gone is said once.
-func (h *happened) note(e monitor.Event) {
+func (h *recentEvents) note(e monitor.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.record(e)
@@ -37,7 +37,7 @@ func (h *happened) note(e monitor.Event) {
 	}
 	h.log.Info(fmt.Sprintf("instance %s", e.Kind), attrs...)
 	if e.Kind == monitor.EventEnded || e.Kind == monitor.EventParked {
-		h.gone = append(h.gone[max(0, len(h.gone)-mostGone+1):], e)
+		h.departures = append(h.departures[max(0, len(h.departures)-maxDepartures+1):], e)
 	}
 	if e.Kind == monitor.EventStopped && slices.ContainsFunc(h.recent, func(old monitor.Event) bool { return supersedes(&old, &e) }) {
 		return
@@ -64,24 +64,24 @@ func supersedes(e, other *monitor.Event) bool {
 	return e.ID == other.ID && slices.Contains(superseded[e.Kind], other.Kind)
 }
 
-func (h *happened) list() []monitor.Event {
+func (h *recentEvents) latest() []monitor.Event {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.recent
 }
 
-// was reports whether it was told that an instance was ended, or parked.
-func (h *happened) was(kind monitor.EventKind, in *monitor.Instance) bool {
+// hasDeparture reports whether it was told that an instance was ended, or parked.
+func (h *recentEvents) hasDeparture(kind monitor.EventKind, in *monitor.Instance) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.ContainsFunc(h.gone, func(e monitor.Event) bool { return e.ID == in.ID() && e.Kind == kind })
+	return slices.ContainsFunc(h.departures, func(e monitor.Event) bool { return e.ID == in.ID() && e.Kind == kind })
 }
 
 // withoutEnded leaves out what was ended on somebody's word and is not reaped:
 // that nobody takes note of an end that was ordered is nothing to act on.
-func (h *happened) withoutEnded(list []monitor.Instance) []monitor.Instance {
+func (h *recentEvents) withoutEnded(list []monitor.Instance) []monitor.Instance {
 	return slices.DeleteFunc(list, func(in monitor.Instance) bool {
-		return in.Cause == monitor.CauseDefunct && h.was(monitor.EventEnded, &in)
+		return in.Cause == monitor.CauseDefunct && h.hasDeparture(monitor.EventEnded, &in)
 	})
 }
 
@@ -89,13 +89,13 @@ func (h *happened) withoutEnded(list []monitor.Instance) []monitor.Instance {
 // of the stop ladder, for the snapshots and for Options.Record. It is safe for
 // concurrent use.
 func (w *Watch) Record(e monitor.Event) {
-	w.happened.note(e)
+	w.events.note(e)
 	w.wake.Ring()
 }
 
-// youth is how old a process that comes into the model may be to have just
+// maxStartAge is how old a process that comes into the model may be to have just
 // started: an older one was there, and rules or a hint have made it known.
-const youth = time.Minute
+const maxStartAge = time.Minute
 
 // newEvents tells what has happened since the last snapshot, in the order of the new one,
 // departures last. In the first one of a watch every instance is found, not started. That
@@ -108,14 +108,14 @@ func (w *Watch) newEvents(l *loop, before, after *monitor.Snapshot) (events []mo
 	add := func(k monitor.EventKind, in *monitor.Instance, detail string) {
 		events = append(events, in.Event(k, after.At, detail))
 	}
-	for i := range l.lost {
-		add(l.beginning(&l.lost[i], before, after))
-		add(monitor.EventStopped, &l.lost[i], ran(&l.lost[i], after.At))
+	for i := range l.unannounced {
+		add(l.arrivalEvent(&l.unannounced[i], before, after))
+		add(monitor.EventStopped, &l.unannounced[i], runningTime(&l.unannounced[i], after.At))
 	}
-	l.lost = nil
+	l.unannounced = nil
 
-	left := l.told
-	l.told = make(map[monitor.Identity]*monitor.Instance, len(after.Instances))
+	left := l.announced
+	l.announced = make(map[monitor.Identity]*monitor.Instance, len(after.Instances))
 	for i := range after.Instances {
 		in := &after.Instances[i]
 		was := left[in.Identity]
@@ -123,12 +123,12 @@ func (w *Watch) newEvents(l *loop, before, after *monitor.Snapshot) (events []mo
 		case in.OnPipes || t != nil && t.awaited:
 			continue
 		case in.State != monitor.StateParked:
-			l.told[in.Identity] = in
-		case was != nil && !w.happened.was(monitor.EventParked, in):
+			l.announced[in.Identity] = in
+		case was != nil && !w.events.hasDeparture(monitor.EventParked, in):
 			// As long as it has clients its place stays, and whoever keeps it says that it
 			// is parked. When its last client leaves in the moment between, or another is
 			// started in its place, nobody says so: then it has stopped.
-			l.told[in.Identity] = was
+			l.announced[in.Identity] = was
 		}
 		delete(left, in.Identity)
 		if in.State == monitor.StateParked {
@@ -137,7 +137,7 @@ func (w *Watch) newEvents(l *loop, before, after *monitor.Snapshot) (events []mo
 		if was == nil {
 			was = &monitor.Instance{State: monitor.StateStarting}
 			if in.Cause != monitor.CauseDefunct { // its end was told before
-				add(l.beginning(in, before, after))
+				add(l.arrivalEvent(in, before, after))
 			}
 			if before.Seq == 0 {
 				was.State, was.ProjectName = monitor.StateProject, in.ProjectName // nobody saw it activate
@@ -157,42 +157,42 @@ func (w *Watch) newEvents(l *loop, before, after *monitor.Snapshot) (events []mo
 		now := &before.Instances[i]
 		in := left[now.Identity]
 		switch {
-		case in == nil || in.Cause == monitor.CauseDefunct || now.State == monitor.StateParked && w.happened.was(monitor.EventParked, in):
-		case l.livesOn(in.Identity):
+		case in == nil || in.Cause == monitor.CauseDefunct || now.State == monitor.StateParked && w.events.hasDeparture(monitor.EventParked, in):
+		case l.isAlive(in.Identity):
 			add(monitor.EventForgotten, in, "it runs on, but no rule knows it any more")
 		default:
-			add(monitor.EventStopped, in, ran(in, after.At))
+			add(monitor.EventStopped, in, runningTime(in, after.At))
 		}
 	}
 	return events
 }
 
-// beginning is the event for an instance that has come into the model: also because of other
+// arrivalEvent is the event for an instance that has come into the model: also because of other
 // rules, or of a hint.
-func (l *loop) beginning(in *monitor.Instance, before, after *monitor.Snapshot) (kind monitor.EventKind, of *monitor.Instance, detail string) {
+func (l *loop) arrivalEvent(in *monitor.Instance, before, after *monitor.Snapshot) (kind monitor.EventKind, of *monitor.Instance, detail string) {
 	kind = monitor.EventStarted
-	if before.Seq == 0 || in.Identity.Start < l.self.Start || !in.StartedAt.IsZero() && after.At.Sub(in.StartedAt) > youth {
+	if before.Seq == 0 || in.Identity.Start < l.self.Start || !in.StartedAt.IsZero() && after.At.Sub(in.StartedAt) > maxStartAge {
 		kind = monitor.EventFound
 	}
 	return kind, in, in.Origin()
 }
 
-// move takes note that what was taken for a server is another process, or none: that is no
+// moveAnnounced takes note that what was taken for a server is another process, or none: that is no
 // event.
-func (l *loop) move(from, to monitor.Identity) {
-	in := l.told[from]
-	delete(l.told, from)
-	if in != nil && to != (monitor.Identity{}) && l.told[to] == nil {
+func (l *loop) moveAnnounced(from, to monitor.Identity) {
+	in := l.announced[from]
+	delete(l.announced, from)
+	if in != nil && to != (monitor.Identity{}) && l.announced[to] == nil {
 		moved := *in
 		moved.Identity = to
-		l.told[to] = &moved
+		l.announced[to] = &moved
 	}
 }
 
-func (l *loop) livesOn(id monitor.Identity) bool { return process.Lives(l.o.System, id) }
+func (l *loop) isAlive(id monitor.Identity) bool { return process.Lives(l.o.System, id) }
 
-// ran tells how long an instance ran, in words; nothing when that is not known.
-func ran(in *monitor.Instance, until time.Time) string {
+// runningTime tells how long an instance ran, in words; nothing when that is not known.
+func runningTime(in *monitor.Instance, until time.Time) string {
 	if in.StartedAt.IsZero() || until.Before(in.StartedAt) {
 		return ""
 	}

@@ -24,12 +24,12 @@ func TestHappened(t *testing.T) {
 	for i := range 25 {
 		w.Record(monitor.Event{Kind: monitor.EventStarted, PID: i, ID: strconv.Itoa(i)})
 	}
-	recent := w.happened.list()
+	recent := w.events.latest()
 	if len(recent) != monitor.RecentEvents || recent[0].PID != 24 || recent[9].PID != 15 {
 		t.Errorf("%+v", recent)
 	}
 	w.Record(monitor.Event{Kind: monitor.EventStopRefused})
-	if recent[0].PID != 24 || w.happened.list()[0].Kind != monitor.EventStopRefused {
+	if recent[0].PID != 24 || w.events.latest()[0].Kind != monitor.EventStopRefused {
 		t.Error("a list that was handed out has changed, or the newest is not first")
 	}
 	if len(kept) != 26 {
@@ -52,25 +52,25 @@ func TestStepsGiveWayToTheirEnd(t *testing.T) {
 		{"parked, then seen gone", []monitor.EventKind{monitor.EventParked, monitor.EventStopped}, []monitor.EventKind{monitor.EventParked}},
 		{"refused twice", []monitor.EventKind{monitor.EventStopRefused, monitor.EventStopRefused}, []monitor.EventKind{monitor.EventStopRefused}},
 	} {
-		h := &New(Options{}).happened
+		h := &New(Options{}).events
 		h.note(monitor.Event{ID: "other", Kind: monitor.EventStopOrdered})
 		for _, k := range append(slices.Clone(order), c.then...) {
 			h.note(monitor.Event{ID: "this", Kind: k})
 		}
 		var got []monitor.EventKind
-		for _, e := range h.list() {
+		for _, e := range h.latest() {
 			if e.ID == "this" {
 				got = append(got, e.Kind)
 			}
 		}
-		if !slices.Equal(got, c.want) || h.list()[len(h.list())-1].ID != "other" {
+		if !slices.Equal(got, c.want) || h.latest()[len(h.latest())-1].ID != "other" {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 }
 
 func TestEndedOnPurposeIsNoDefunct(t *testing.T) {
-	h := &New(Options{}).happened
+	h := &New(Options{}).events
 	mk := func(pid int, cause monitor.Cause) monitor.Instance {
 		return monitor.Instance{Identity: monitor.Identity{PID: pid, Start: 1}, State: monitor.StateZombie, Cause: cause}
 	}
@@ -78,15 +78,15 @@ func TestEndedOnPurposeIsNoDefunct(t *testing.T) {
 		return []monitor.Instance{mk(1, monitor.CauseDefunct), mk(2, monitor.CauseDefunct), mk(1000, monitor.CauseSuspended)}
 	}
 	id := func(pid int) string { return monitor.Identity{PID: pid, Start: 1}.String() }
-	for pid := range 3 * mostGone {
+	for pid := range 3 * maxDepartures {
 		h.note(monitor.Event{Kind: monitor.EventEnded, ID: id(1000 + pid)})
 	}
 	h.note(monitor.Event{Kind: monitor.EventEnded, ID: id(1)})
 	if got := h.withoutEnded(list()); len(got) != 2 || got[0].Identity.PID != 2 || got[1].Identity.PID != 1000 {
 		t.Errorf("%+v", got)
 	}
-	if len(h.gone) != mostGone {
-		t.Errorf("%d are remembered", len(h.gone))
+	if len(h.departures) != maxDepartures {
+		t.Errorf("%d are remembered", len(h.departures))
 	}
 }
 
@@ -158,7 +158,7 @@ func TestAwaitedIsAnotherProgram(t *testing.T) {
 	tr := newTracked(process.Info{Identity: l.self}, "memory", serena.Command{}, time.Now())
 	tr.awaited = true
 	l.tracked[l.self] = tr
-	l.forget(tr)
+	l.untrack(tr)
 	if events := w.newEvents(l, &monitor.Snapshot{Seq: 1}, &monitor.Snapshot{Seq: 2}); len(events) > 0 {
 		t.Errorf("%+v", events)
 	}
@@ -190,7 +190,7 @@ func TestMovesAreNoEvents(t *testing.T) {
 		w, l := New(Options{}), newLoop(Options{Rules: noRules{}}, nil)
 		w.newEvents(l, shows(0), c.before)
 		for i, from := range c.moves[1:] {
-			l.move(c.moves[i], from)
+			l.moveAnnounced(c.moves[i], from)
 		}
 		got := ""
 		for _, e := range w.newEvents(l, c.before, c.after) {
@@ -232,13 +232,13 @@ func TestDeparted(t *testing.T) {
 		for _, step := range c.steps {
 			switch step := step.(type) {
 			case monitor.EventKind:
-				w.happened.note(monitor.Event{Kind: step, ID: runs.ID()})
+				w.events.note(monitor.Event{Kind: step, ID: runs.ID()})
 			case *monitor.Snapshot:
 				for _, e := range w.newEvents(l, before, step) {
 					if e.Kind == monitor.EventStopped && e.ID == runs.ID() && e.PID == serverOne.PID && e.Label != "" {
 						got++
 					}
-					w.happened.note(e)
+					w.events.note(e)
 				}
 				before = step
 			}

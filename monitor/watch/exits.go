@@ -26,7 +26,7 @@ func (l *loop) watchExits(now time.Time) {
 		if t.ExitedAt.IsZero() {
 			watch(id)
 		}
-		if client := t.watchedClient(); client.PID != 0 && t.clientGone.IsZero() {
+		if client := t.clientToWatch(); client.PID != 0 && t.clientGone.IsZero() {
 			watch(client)
 		}
 	}
@@ -37,50 +37,50 @@ func (l *loop) watchExits(now time.Time) {
 	}
 	l.watched = watched
 	for _, id := range ended {
-		l.exited(id, now)
+		l.noteExit(id, now)
 	}
 }
 
-// watchedClient is the client whose end matters to t, zero for none: that of whoever asked
+// clientToWatch is the client whose end matters to t, zero for none: that of whoever asked
 // us for a server does not.
-func (t *tracked) watchedClient() monitor.Identity {
+func (t *tracked) clientToWatch() monitor.Identity {
 	if t.in.Client == nil || t.in.Managed {
 		return monitor.Identity{}
 	}
 	return t.in.Client.Identity
 }
 
-// exited takes note that a process ended.
-func (l *loop) exited(id monitor.Identity, now time.Time) {
-	l.clientEnded(id, now)
+// noteExit takes note that a process ended.
+func (l *loop) noteExit(id monitor.Identity, now time.Time) {
+	l.noteClientExit(id, now)
 	t, ok := l.tracked[id]
 	if !ok {
 		return
 	}
 	t.ExitedAt = now
 	if st, err := l.o.System.Stat(id.PID); err != nil || st.Identity != id {
-		l.forget(t)
+		l.untrack(t)
 		return
 	}
 	t.Unreaped = true
 }
 
-// clientEnded takes note that a process which may be a client has gone.
-func (l *loop) clientEnded(id monitor.Identity, now time.Time) {
+// noteClientExit takes note that a process which may be a client has gone.
+func (l *loop) noteClientExit(id monitor.Identity, now time.Time) {
 	for _, t := range l.tracked {
-		if t.watchedClient() == id && t.clientGone.IsZero() {
+		if t.clientToWatch() == id && t.clientGone.IsZero() {
 			t.clientGone = now
-			l.lookForClient(t, false, now)
+			l.checkClient(t, false, now)
 		}
 	}
 }
 
-func (l *loop) forget(t *tracked) {
+func (l *loop) untrack(t *tracked) {
 	delete(l.tracked, t.in.Identity)
 	delete(l.children, t.in.Identity)
-	t.release()
-	if t.awaited && !l.livesOn(t.in.Identity) { // begin and end are told all the same
-		l.lost = append(l.lost, t.in)
+	t.releaseWaiting()
+	if t.awaited && !l.isAlive(t.in.Identity) { // begin and end are told all the same
+		l.unannounced = append(l.unannounced, t.in)
 	}
 	// A launcher that ended may leave the server itself.
 	for _, id := range t.members {

@@ -194,7 +194,7 @@ func awaitAt(t *testing.T, w *Watch, port int, what string, want func(*monitor.I
 // holds.
 func tracking(t *testing.T, l *loop, pid, client int) *tracked {
 	t.Helper()
-	found := l.find(func(tr *tracked) bool {
+	found := l.findInstance(func(tr *tracked) bool {
 		return slices.Contains(pidsOf(tr.tree), pid) || tr.in.Client != nil && tr.in.Client.PID == client
 	})
 	if found == nil {
@@ -243,7 +243,7 @@ func drive(t *testing.T) *driven {
 // tick does what Serve does from one tick to the next, whose answers it waits for.
 func (d *driven) tick() {
 	for len(d.exits.Exits()) > 0 {
-		d.loop.exited(<-d.exits.Exits(), d.now)
+		d.loop.noteExit(<-d.exits.Exits(), d.now)
 	}
 	d.loop.tick(d.t.Context(), d.now)
 	for d.loop.inFlight > 0 {

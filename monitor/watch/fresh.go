@@ -11,8 +11,8 @@ import (
 	"lamplighter/monitor/process"
 )
 
-// fresh is what a look at one instance comes to.
-type fresh struct {
+// freshAnswer is what a look at one instance comes to.
+type freshAnswer struct {
 	s   *monitor.Snapshot
 	err error
 }
@@ -25,10 +25,10 @@ var errUnwatched = fmt.Errorf("it is watched no more: %w", process.ErrGone)
 // found out is the error, or is not known there; it is process.ErrGone when the
 // instance has ended. It needs Serve and is safe for concurrent use.
 func (w *Watch) Fresh(ctx context.Context, id monitor.Identity) (*monitor.Snapshot, error) {
-	answer := make(chan fresh, 1)
-	w.tell(func(ctx context.Context, l *loop, now time.Time) {
-		if err := l.lookAt(ctx, id, answer, now); err != nil {
-			answer <- fresh{err: err}
+	answer := make(chan freshAnswer, 1)
+	w.enqueue(func(ctx context.Context, l *loop, now time.Time) {
+		if err := l.lookFreshly(ctx, id, answer, now); err != nil {
+			answer <- freshAnswer{err: err}
 		}
 	})
 	select {
@@ -39,9 +39,9 @@ func (w *Watch) Fresh(ctx context.Context, id monitor.Identity) (*monitor.Snapsh
 	}
 }
 
-// lookAt looks at an instance for Fresh. Without an error it is answered later, with
+// lookFreshly looks at an instance for Fresh. Without an error it is answered later, with
 // a snapshot.
-func (l *loop) lookAt(ctx context.Context, id monitor.Identity, answer chan<- fresh, now time.Time) error {
+func (l *loop) lookFreshly(ctx context.Context, id monitor.Identity, answer chan<- freshAnswer, now time.Time) error {
 	t := l.tracked[id]
 	if t == nil || !t.ExitedAt.IsZero() {
 		return errUnwatched
@@ -66,14 +66,14 @@ func (l *loop) lookAt(ctx context.Context, id monitor.Identity, answer chan<- fr
 		return nil
 	}
 	t.waiting = append(t.waiting, answer)
-	l.askWhole(ctx, t, now)
+	l.probeForWaiting(ctx, t, now)
 	return nil
 }
 
 // lookAtClient looks whether a client that was seen to end is gone, and nobody else
 // holds its end of the pipes.
 func (l *loop) lookAtClient(t *tracked, now time.Time) error {
-	if !t.overStdio() || t.in.Client == nil || t.clientGone.IsZero() {
+	if !t.isOverStdio() || t.in.Client == nil || t.clientGone.IsZero() {
 		return nil
 	}
 	alive, err := process.Alive(l.o.System, t.in.Client.Identity)
@@ -84,22 +84,22 @@ func (l *loop) lookAtClient(t *tracked, now time.Time) error {
 		e := &t.in.Evidence
 		t.clientGone, e.Orphaned, e.Suspected, e.AloneSince = time.Time{}, false, false, time.Time{}
 	default:
-		l.lookForEnd(t, now)
+		l.checkPipe(t, now)
 	}
 	return nil
 }
 
-// askWhole asks a dashboard for whoever waits for that, unless it is being asked: an
+// probeForWaiting asks a dashboard for whoever waits for that, unless it is being asked: an
 // answer that was under way before tells of an earlier moment.
-func (l *loop) askWhole(ctx context.Context, t *tracked, now time.Time) {
+func (l *loop) probeForWaiting(ctx context.Context, t *tracked, now time.Time) {
 	if t != nil && len(t.waiting) > 0 && !t.probing {
 		l.probe(ctx, t, now)
 	}
 }
 
-// release answers those who wait for a look at t, which is tracked no more.
-func (t *tracked) release() {
+// releaseWaiting answers those who wait for a look at t, which is tracked no more.
+func (t *tracked) releaseWaiting() {
 	for _, answer := range slices.Concat(t.waiting, t.asked) {
-		answer <- fresh{err: errUnwatched}
+		answer <- freshAnswer{err: errUnwatched}
 	}
 }

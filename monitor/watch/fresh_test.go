@@ -155,7 +155,7 @@ func TestFreshOnAStrangeMachine(t *testing.T) {
 	} {
 		s := replay(t, serenatest.Version, serenatest.NoProject)
 		s.look(false)
-		if s.known.usage().IdleSince.IsZero() {
+		if s.known.shownEvidence().IdleSince.IsZero() {
 			t.Fatal("it is not idle")
 		}
 		c.s.System = process.Local()
@@ -164,7 +164,7 @@ func TestFreshOnAStrangeMachine(t *testing.T) {
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) || errors.Is(err, process.ErrGone) != c.gone {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if since := s.known.usage().IdleSince; c.says == "" && !since.IsZero() {
+		if since := s.known.shownEvidence().IdleSince; c.says == "" && !since.IsZero() {
 			t.Errorf("%s: idle since %v", c.name, since)
 		}
 	}
@@ -176,25 +176,25 @@ func TestFreshAsksAnew(t *testing.T) {
 	s.look(false)
 	s.loop.probe(t.Context(), s.known, s.now)
 	early := <-s.loop.results
-	answer := make(chan fresh, 1)
-	if err := s.loop.lookAt(t.Context(), s.known.in.Identity, answer, s.now); err != nil {
+	answer := make(chan freshAnswer, 1)
+	if err := s.loop.lookFreshly(t.Context(), s.known.in.Identity, answer, s.now); err != nil {
 		t.Fatal(err)
 	}
 	s.loop.absorb(early, s.now)
 	if len(s.loop.answers) > 0 {
 		t.Error("it is answered by what was asked before")
 	}
-	s.loop.askWhole(t.Context(), s.known, s.now)
+	s.loop.probeForWaiting(t.Context(), s.known, s.now)
 	s.loop.absorb(<-s.loop.results, s.now)
 	if len(s.loop.answers) != 1 {
 		t.Error("it is not answered")
 	}
 	// One that leaves the model has ended.
 	s.loop.answers = nil
-	if err := s.loop.lookAt(t.Context(), s.known.in.Identity, answer, s.now); err != nil {
+	if err := s.loop.lookFreshly(t.Context(), s.known.in.Identity, answer, s.now); err != nil {
 		t.Fatal(err)
 	}
-	s.loop.forget(s.known)
+	s.loop.untrack(s.known)
 	if f := <-answer; !errors.Is(f.err, process.ErrGone) {
 		t.Errorf("%v", f.err)
 	}
@@ -230,13 +230,13 @@ func TestPlans(t *testing.T) {
 	tr := known()
 	tr.in.ProjectName = "alpha"
 	l.tracked[tr.in.Identity] = tr
-	l.begun = now
+	l.firstTick = now
 	publish := func(what string, times int, news bool) {
 		t.Helper()
 		before := w.Snapshot()
 		asked = 0
 		now = now.Add(time.Second)
-		w.takeIn(t.Context(), l)
+		w.readInbox(t.Context(), l)
 		w.publish(l, now)
 		if asked != times || (w.Snapshot() != before) != news {
 			t.Errorf("%s: asked %d times, %+v after %+v", what, asked, w.Snapshot(), before)
@@ -277,8 +277,8 @@ func TestQuietEvidence(t *testing.T) {
 	t.Parallel()
 	at := time.Now()
 	for name, touch := range map[string]func(*tracked){
-		"idle":    func(t *tracked) { t.succeeded(idle(aCall), at) },
-		"cut off": func(t *tracked) { t.succeeded(idle(aCall), at); t.calls.last = &cutOff{over: at.Add(-1)} },
+		"idle":    func(t *tracked) { t.noteAnswer(idle(aCall), at) },
+		"cut off": func(t *tracked) { t.noteAnswer(idle(aCall), at); t.calls.last = &cutOff{over: at.Add(-1)} },
 		"orphaned": func(t *tracked) {
 			t.in.Evidence, t.clientGone = monitor.Evidence{Orphaned: true, Pipe: aPipe, AloneSince: at.Add(-time.Hour)}, at
 		},
@@ -290,7 +290,7 @@ func TestQuietEvidence(t *testing.T) {
 		tr := known()
 		touch(tr)
 		l.tracked[tr.in.Identity] = tr
-		l.begun = at
+		l.firstTick = at
 		w.publish(l, at)
 		before := w.Snapshot()
 		for range 100 {
@@ -315,13 +315,13 @@ func TestFreshFindsTheClient(t *testing.T) {
 	tr := known()
 	tr.in.Client = &monitor.Client{Identity: own.Identity}
 	tr.in.Evidence, tr.clientGone = monitor.Evidence{Orphaned: true, Pipe: aPipe, AloneSince: time.Now()}, time.Now()
-	if !tr.usage().Orphaned {
+	if !tr.shownEvidence().Orphaned {
 		t.Fatal("it is no orphan")
 	}
 	if err := l.lookAtClient(tr, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if e := tr.usage(); e.Orphaned || e.ClientGone {
+	if e := tr.shownEvidence(); e.Orphaned || e.ClientGone {
 		t.Errorf("%+v", e)
 	}
 	l.o.System = strange{System: w.o.System, stat: func(int) (process.Stat, error) { return process.Stat{}, fs.ErrPermission }}

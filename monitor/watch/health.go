@@ -16,8 +16,8 @@ type health struct {
 	problems []monitor.Problem // of the last look; never changed
 	next     int               // where its log goes on; below 0: it was not read
 
-	claim serena.Claim
-	lost  *monitor.Problem // of its dashboard, until it answers
+	claim         serena.Claim
+	lostDashboard *monitor.Problem // of its dashboard, until it answers
 }
 
 // Limits of what is known of its health.
@@ -28,8 +28,8 @@ const (
 
 // worst is what needs attention most or is to be mentioned, nil for nothing.
 func (h *health) worst(now time.Time) *monitor.Problem {
-	if h.lost != nil {
-		return h.lost
+	if h.lostDashboard != nil {
+		return h.lostDashboard
 	}
 	for i := range h.problems {
 		if p := &h.problems[i]; p.Cause != monitor.CauseNone || now.Sub(p.Since) >= endedFor {
@@ -39,8 +39,8 @@ func (h *health) worst(now time.Time) *monitor.Problem {
 	return nil
 }
 
-// red reports whether something needs attention.
-func (h *health) red() bool {
+// needsAttention reports whether something needs attention.
+func (h *health) needsAttention() bool {
 	return len(h.problems) > 0 && h.problems[0].Cause != monitor.CauseNone
 }
 
@@ -72,12 +72,12 @@ func (l *loop) noteHealth(t *tracked, r result, tree []process.Stat, now time.Ti
 	h.next = r.logNext
 	h.problems = serena.ReadHealth(&h.memory, serena.Signs{
 		At: now, Version: t.in.Version, Timeout: timeout,
-		Records: r.records, Last: r.task, Queue: r.queue, Below: below(tree, t.in.Identity),
+		Records: r.records, Last: r.task, Queue: r.queue, Below: processesBelow(tree, t.in.Identity),
 	})
 }
 
-// below are the processes of a tree that come from one of it.
-func below(tree []process.Stat, top monitor.Identity) []process.Stat {
+// processesBelow are the processes of a tree that come from one of it.
+func processesBelow(tree []process.Stat, top monitor.Identity) []process.Stat {
 	in := []int{top.PID}
 	var list []process.Stat
 	for _, p := range tree { // each parent comes first
@@ -93,18 +93,18 @@ func below(tree []process.Stat, top monitor.Identity) []process.Stat {
 func (l *loop) findLostDashboards(now time.Time) {
 	for _, t := range l.tracked {
 		h := &t.health
-		if l.o.SerenaHome == "" || !t.isSerena() || t.Answered || h.lost != nil || t.in.StartedAt.IsZero() || now.Sub(t.in.StartedAt) < claimAfter {
+		if l.o.SerenaHome == "" || !t.isSerena() || t.Answered || h.lostDashboard != nil || t.in.StartedAt.IsZero() || now.Sub(t.in.StartedAt) < claimAfter {
 			continue
 		}
 		if h.claim.Port == 0 {
 			h.claim = serena.ReadClaim(l.o.SerenaHome, t.in.Identity.PID, t.in.StartedAt)
 		}
-		owner := l.find(func(other *tracked) bool { return other != t && other.port != 0 && other.port == h.claim.Port })
+		owner := l.findInstance(func(other *tracked) bool { return other != t && other.port != 0 && other.port == h.claim.Port })
 		if owner == nil || process.ListensOn(l.o.System, h.claim.Port, t.in.Identity.PID) == nil {
 			continue
 		}
-		if h.lost = h.claim.Lost(owner.in.Identity, now); h.lost != nil {
-			h.lost.Reason = "another Serena (" + owner.in.Label() + ")"
+		if h.lostDashboard = h.claim.Lost(owner.in.Identity, now); h.lostDashboard != nil {
+			h.lostDashboard.Reason = "another Serena (" + owner.in.Label() + ")"
 		}
 	}
 }

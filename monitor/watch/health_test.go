@@ -80,7 +80,7 @@ func TestLostDashboard(t *testing.T) {
 	}
 	system := d.loop.o.System
 	d.loop.o.System = allListen{system, uint16(f.port)}
-	if d.loop.findLostDashboards(d.now); loser.health.lost != nil {
+	if d.loop.findLostDashboards(d.now); loser.health.lostDashboard != nil {
 		t.Error("it listens there itself")
 	}
 	d.loop.o.System = system
@@ -89,7 +89,7 @@ func TestLostDashboard(t *testing.T) {
 	if in.Cause != monitor.CauseNoDashboard || in.Problem.Port != f.port || in.Problem.Owner.PID != f.pid {
 		t.Errorf("%+v, %+v", in, in.Problem)
 	}
-	loser.succeeded(result{port: f.port + 1, signOfLife: true}, d.now)
+	loser.noteAnswer(result{port: f.port + 1, signOfLife: true}, d.now)
 	if in, _ := loser.instance(d.now); in.Cause != monitor.CauseNone || in.Problem != nil {
 		t.Errorf("it answers: %+v", in)
 	}
@@ -98,7 +98,7 @@ func TestLostDashboard(t *testing.T) {
 func TestBelow(t *testing.T) {
 	id := func(pid int) monitor.Identity { return monitor.Identity{PID: pid, Start: uint64(pid)} }
 	tree := []process.Stat{{Identity: id(1)}, {Identity: id(2), Parent: 1}, {Identity: id(3), Parent: 1}, {Identity: id(4), Parent: 2}, {Identity: id(5), Parent: 4}}
-	list := below(tree, id(2))
+	list := processesBelow(tree, id(2))
 	if len(list) != 2 || list[0].PID != 4 || list[1].PID != 5 {
 		t.Errorf("%+v", list)
 	}

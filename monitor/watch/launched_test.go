@@ -155,12 +155,12 @@ func TestLaunchedSerenaIsShownAtOnce(t *testing.T) {
 	}
 	kind, cmd, _ := recognise(l.o.Rules, info)
 	tr := newTracked(info, kind, cmd, now)
-	tr.manage(a, info, now)
+	tr.noteLaunch(a, info, now)
 	in, shown := tr.instance(now)
 	if !shown || in.State != monitor.StateStarting || in.Port != f.port || in.DashboardURL == "" || in.MCPURL != "http://127.0.0.1:1/mcp" || in.Label() != strconv.Itoa(f.pid)+" - alpha" {
 		t.Errorf("%+v", in)
 	}
-	if !tr.probeDue(now, false) {
+	if !tr.isProbeDue(now, false) {
 		t.Error("its dashboard is not asked")
 	}
 }
@@ -185,9 +185,9 @@ func TestLaunchedForOneWhoEnds(t *testing.T) {
 
 	l, ctx := looking(t)
 	now := time.Now()
-	l.takeIn(ctx, template(t, f), now)
+	l.applyLaunch(ctx, template(t, f), now)
 	tr := l.tracked[a.Server]
-	l.clientEnded(curl.Identity, now)
+	l.noteClientExit(curl.Identity, now)
 	for range 5 {
 		now = now.Add(burstEvery)
 		l.tick(ctx, now)
@@ -239,7 +239,7 @@ func TestServeAfterAPanic(t *testing.T) {
 		return time.Time{}
 	}})
 	w.Launched(template(t, f))
-	w.tell(func(context.Context, *loop, time.Time) { panic("at the beginning") })
+	w.enqueue(func(context.Context, *loop, time.Time) { panic("at the beginning") })
 	w.SetWarnings([]string{"x"})
 	for range 2 {
 		func() {
@@ -277,7 +277,7 @@ func TestLaunchedInAnyOrder(t *testing.T) {
 			"scan": func(*rapid.T) { l.tick(ctx, now) },
 			"launch": func(*rapid.T) {
 				launched = true
-				l.takeIn(ctx, a, now)
+				l.applyLaunch(ctx, a, now)
 			},
 			"rules": func(r *rapid.T) {
 				l.setRules(rapid.SampledFrom([]Rules{noRules{}, named("letterbox")}).Draw(r, "rules"), now)

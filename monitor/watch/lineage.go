@@ -30,19 +30,19 @@ func (l *loop) parentOf(p process.Info) monitor.Identity {
 	return parent.Identity
 }
 
-// lookUpwards finds the topmost wrapper of a server, which is the server itself
+// findAncestors finds the topmost wrapper of a server, which is the server itself
 // where there is none, and the client above it. Our shim counts to the wrappers: it
 // ends with the server, and the client is whoever runs it. What is below a keeper was started
 // by us, and its client is whom the launch names. What is above the client it does not
 // look at: process.Above does.
-func (l *loop) lookUpwards(t *tracked, p process.Info) {
+func (l *loop) findAncestors(t *tracked, p process.Info) {
 	root, holder, err := process.Climb(l.o.System, p, isWrapper)
 	t.root = root
 	if err != nil {
 		return
 	}
-	above := l.aboveShims(holder)
-	if keeper, found := l.keeperAt(root, p, above); found {
+	above := l.skipShims(holder)
+	if keeper, found := l.findKeeper(root, p, above); found {
 		t.root, t.in.Keeper, t.in.Managed = keeper.Identity, keeper.Identity, true
 		t.awaited = keeper.Parent == l.self.PID
 	} else if above != nil {
@@ -50,9 +50,9 @@ func (l *loop) lookUpwards(t *tracked, p process.Info) {
 	}
 }
 
-// aboveShims is the program that runs a shim where the climb from a server ended
+// skipShims is the program that runs a shim where the climb from a server ended
 // at one, because that has other children: nil when it has gone.
-func (l *loop) aboveShims(p *process.Info) *process.Info {
+func (l *loop) skipShims(p *process.Info) *process.Info {
 	for range maxShims {
 		if p == nil || !command.IsShim(p.Exe, p.Args) {
 			return p
@@ -69,10 +69,10 @@ func (l *loop) aboveShims(p *process.Info) *process.Info {
 // maxShims bounds that climb: the verb above the shim, and the shim.
 const maxShims = 4
 
-// keeperAt finds the keeper where the climb from a server ended: at the topmost
+// findKeeper finds the keeper where the climb from a server ended: at the topmost
 // wrapper, or above it when the keeper has more children than that one, as that
 // of a server that forks.
-func (l *loop) keeperAt(root monitor.Identity, server process.Info, above *process.Info) (process.Info, bool) {
+func (l *loop) findKeeper(root monitor.Identity, server process.Info, above *process.Info) (process.Info, bool) {
 	if above != nil && command.IsKeeper(above.Exe, above.Args) {
 		return *above, true
 	}
@@ -83,9 +83,9 @@ func (l *loop) keeperAt(root monitor.Identity, server process.Info, above *proce
 	return top, err == nil && top.Identity == root && command.IsKeeper(top.Exe, top.Args)
 }
 
-// lookAbove finds the keeper of a launched server and what is between them. The
+// findLaunchKeeper finds the keeper of a launched server and what is between them. The
 // launch names the keeper, so it need not have the server as its only child.
-func (l *loop) lookAbove(t *tracked) {
+func (l *loop) findLaunchKeeper(t *tracked) {
 	above, err := process.Above(l.o.System, t.in.Identity.PID)
 	if err != nil {
 		return
@@ -97,50 +97,50 @@ func (l *loop) lookAbove(t *tracked) {
 	}
 }
 
-// sameServer reports whether a process of this kind and command is part of t when
+// runsSameServer reports whether a process of this kind and command is part of t when
 // it is a child of one of its members. A Serena may start another one for
 // another project; other servers start no second one of their kind.
-func (t *tracked) sameServer(kind string, cmd serena.Command) bool {
-	return t.kind == kind && (kind != monitor.KindSerena || slices.Equal(t.cmd.Args, cmd.Args))
+func (t *tracked) runsSameServer(kind string, cmd serena.Command) bool {
+	return t.ruleKind == kind && (kind != monitor.KindSerena || slices.Equal(t.cmd.Args, cmd.Args))
 }
 
-// isServer reports whether a process still has the command line of the instance.
+// stillRunsServer reports whether a process still has the command line of the instance.
 // A language server that has just been forked had it, and the sockets too.
-func (l *loop) isServer(t *tracked, pid int) bool {
+func (l *loop) stillRunsServer(t *tracked, pid int) bool {
 	p, err := l.o.System.Read(pid)
 	if err != nil {
 		return false
 	}
 	kind, cmd, ok := recognise(l.o.Rules, p)
-	return ok && t.sameServer(kind, cmd)
+	return ok && t.runsSameServer(kind, cmd)
 }
 
-// memberOf is the instance that has a process among its members.
-func (l *loop) memberOf(id monitor.Identity) *tracked {
-	return l.find(func(t *tracked) bool { return slices.Contains(t.members, id) })
+// findByMember is the instance that has a process among its members.
+func (l *loop) findByMember(id monitor.Identity) *tracked {
+	return l.findInstance(func(t *tracked) bool { return slices.Contains(t.members, id) })
 }
 
-// notMember takes back that a process is a member: it was seen between its
+// removeMember takes back that a process is a member: it was seen between its
 // fork, with its parent's command line, and its exec.
-func (l *loop) notMember(id monitor.Identity) {
+func (l *loop) removeMember(id monitor.Identity) {
 	for _, t := range l.tracked {
 		t.members = slices.DeleteFunc(t.members, func(m monitor.Identity) bool { return m == id })
 	}
 }
 
-// has reports whether what was taken for a server is only part of t: a process between t
+// includes reports whether what was taken for a server is only part of t: a process between t
 // and its keeper, also if a rule knows it, or one that runs the same and is one of its
 // members or their child. A launcher of Windows or a fork has the arguments of the server.
-func (t *tracked) has(part *tracked) bool {
-	return t.isBelowKeeper(part.in.Identity) || part.kind != "" && part.sameServer(t.kind, t.cmd) &&
+func (t *tracked) includes(part *tracked) bool {
+	return t.isBelowKeeper(part.in.Identity) || part.ruleKind != "" && part.runsSameServer(t.ruleKind, t.cmd) &&
 		(slices.Contains(t.members, part.in.Identity) || slices.Contains(t.members, part.parent))
 }
 
-// wholeOf is the instance of which a process that was taken for a server is part, nil for
+// findWhole is the instance of which a process that was taken for a server is part, nil for
 // none. What is between a server and its keeper belongs to nobody else.
-func (l *loop) wholeOf(part *tracked) *tracked {
-	kept := l.find(func(t *tracked) bool { return t.isBelowKeeper(part.in.Identity) })
-	return cmp.Or(kept, l.find(func(t *tracked) bool { return t.has(part) }))
+func (l *loop) findWhole(part *tracked) *tracked {
+	kept := l.findInstance(func(t *tracked) bool { return t.isBelowKeeper(part.in.Identity) })
+	return cmp.Or(kept, l.findInstance(func(t *tracked) bool { return t.includes(part) }))
 }
 
 // addMembers makes the members of a part of t its own.
@@ -155,30 +155,30 @@ func (t *tracked) addMembers(part *tracked) {
 // absorbParts makes part of t what was taken for another instance before.
 func (l *loop) absorbParts(t *tracked) {
 	for _, other := range l.tracked {
-		if other != t && !other.launched() && t.has(other) {
+		if other != t && !other.isLaunched() && t.includes(other) {
 			t.addMembers(other)
-			l.join(other, t.in.Identity)
+			l.mergeInto(other, t.in.Identity)
 		}
 	}
 }
 
-// join forgets an instance that turned out to be part of the one that has the identity
+// mergeInto forgets an instance that turned out to be part of the one that has the identity
 // whole, or of none that is told of in its place: nothing has ended.
-func (l *loop) join(part *tracked, whole monitor.Identity) {
-	l.move(part.in.Identity, whole)
+func (l *loop) mergeInto(part *tracked, whole monitor.Identity) {
+	l.moveAnnounced(part.in.Identity, whole)
 	delete(l.tracked, part.in.Identity)
-	part.release()
+	part.releaseWaiting()
 }
 
-// moveTo makes the process that owns the dashboard port the server of the
+// moveToOwner makes the process that owns the dashboard port the server of the
 // instance, in place of the launcher that has the same command line.
-func (l *loop) moveTo(t *tracked, pid int) {
+func (l *loop) moveToOwner(t *tracked, pid int) {
 	i := slices.IndexFunc(t.members, func(id monitor.Identity) bool { return id.PID == pid })
 	if i < 0 {
 		return
 	}
 	old, owner := t.in.Identity, t.members[i]
-	if !l.livesOn(owner) {
+	if !l.isAlive(owner) {
 		return // it has just ended; the launcher's end will tell
 	}
 	delete(l.tracked, old)
@@ -187,7 +187,7 @@ func (l *loop) moveTo(t *tracked, pid int) {
 	t.in.Identity, t.above = owner, nil
 	t.cpuAt = time.Time{}
 	l.tracked[owner] = t
-	l.move(old, owner)
+	l.moveAnnounced(old, owner)
 }
 
 // isBelow reports whether a process is the server itself or above it.
@@ -205,25 +205,25 @@ func (l *loop) isBelow(t *tracked, id monitor.Identity) bool {
 // than its keeper.
 func (t *tracked) isBelowKeeper(id monitor.Identity) bool {
 	top := slices.Index(t.above, cmp.Or(t.in.Keeper, t.root))
-	return t.launched() && slices.Contains(t.above[:top+1], id)
+	return t.isLaunched() && slices.Contains(t.above[:top+1], id)
 }
 
-// knownBelow reports whether a process is, or is above, a server that is known
+// hasKnownServerBelow reports whether a process is, or is above, a server that is known
 // otherwise than by the word of a shim.
-func (l *loop) knownBelow(id monitor.Identity) bool {
-	return l.find(func(t *tracked) bool { return !t.isAlone() && l.isBelow(t, id) }) != nil
+func (l *loop) hasKnownServerBelow(id monitor.Identity) bool {
+	return l.findInstance(func(t *tracked) bool { return !t.isDedicated() && l.isBelow(t, id) }) != nil
 }
 
-// wraps reports whether a process is only above a server, which has another client.
-func (l *loop) wraps(id monitor.Identity) bool {
-	return l.find(func(t *tracked) bool {
-		return !t.in.OnPipes && l.isBelow(t, id) && !(t.linked() && t.in.Client != nil && t.in.Client.Identity == id)
+// isOnlyWrapper reports whether a process is only above a server, which has another client.
+func (l *loop) isOnlyWrapper(id monitor.Identity) bool {
+	return l.findInstance(func(t *tracked) bool {
+		return !t.in.OnPipes && l.isBelow(t, id) && !(t.hasPipe() && t.in.Client != nil && t.in.Client.Identity == id)
 	}) != nil
 }
 
-// dropAbove forgets what was taken for a server by its entry, or shown on the pipes of
+// mergeWrappers forgets what was taken for a server by its entry, or shown on the pipes of
 // a client, when it only is between a server and its client.
-func (l *loop) dropAbove(t *tracked) {
+func (l *loop) mergeWrappers(t *tracked) {
 	for id, other := range l.tracked {
 		if other == t || !other.in.OnPipes && other.in.Certainty() != monitor.ByEntry || !l.isBelow(t, id) || t.in.Client != nil && t.in.Client.Identity == id {
 			continue
@@ -233,6 +233,6 @@ func (l *loop) dropAbove(t *tracked) {
 			entry.Proves, entry.Program = false, ""
 			t.in.Entry = &entry
 		}
-		l.join(other, t.in.Identity)
+		l.mergeInto(other, t.in.Identity)
 	}
 }

@@ -12,63 +12,63 @@ import (
 	"lamplighter/monitor/process"
 )
 
-// link is what is known, beside its Evidence, about the hold of a client on a server over
+// clientLink is what is known, beside its Evidence, about the hold of a client on a server over
 // stdio. The pipe is recorded while the client lives, because afterwards a dead
 // language server leaves the same picture.
-type link struct {
-	linkTries  int       // to find the pipe
+type clientLink struct {
+	pipeTries  int       // to find the pipe
 	clientGone time.Time // when its client ended; zero while that lives, or was never seen
 
 	// Since when it is alone, by what was known before; until it is looked at.
 	orphanedBefore, suspectedBefore time.Time
 }
 
-// linked reports whether the pipe to its client was recorded.
-func (t *tracked) linked() bool { return t.in.Evidence.Pipe != (monitor.Pipe{}) }
+// hasPipe reports whether the pipe to its client was recorded.
+func (t *tracked) hasPipe() bool { return t.in.Evidence.Pipe != (monitor.Pipe{}) }
 
 const (
-	// mostLinkTries is how often a link is looked for, at first sight and then once
+	// maxPipeTries is how often a link is looked for, at first sight and then once
 	// per burst: a server takes its pipes over as it starts, and one that has none, such as a
 	// server that somebody runs in a terminal, never gets any.
-	mostLinkTries = 3
+	maxPipeTries = 3
 	// leavingTime is how long after the client's death a server is looked at
 	// in every tick instead of in every burst.
 	leavingTime = time.Minute
 )
 
-// lookForClient keeps the evidence about a server's client up to date. Nothing
+// checkClient keeps the evidence about a server's client up to date. Nothing
 // is looked at while a recorded client lives: its exit is told.
-func (l *loop) lookForClient(t *tracked, burst bool, now time.Time) {
+func (l *loop) checkClient(t *tracked, burst bool, now time.Time) {
 	e := &t.in.Evidence
 	switch {
-	case !t.overStdio() || e.Orphaned:
+	case !t.isOverStdio() || e.Orphaned:
 	case e.Suspected:
 		if burst { // it is only a suspicion
-			l.lookForEnd(t, now)
+			l.checkPipe(t, now)
 		}
 	case !t.clientGone.IsZero():
 		if burst || now.Sub(t.clientGone) < leavingTime {
-			l.lookForEnd(t, now)
+			l.checkPipe(t, now)
 		}
-	case !burst && t.linkTries > 0:
+	case !burst && t.pipeTries > 0:
 	case t.in.Client == nil:
-		t.linkTries = mostLinkTries
-		l.lookForEnd(t, now)
-	case !t.linked() && t.linkTries < mostLinkTries:
-		t.linkTries++
-		l.findLink(t)
+		t.pipeTries = maxPipeTries
+		l.checkPipe(t, now)
+	case !t.hasPipe() && t.pipeTries < maxPipeTries:
+		t.pipeTries++
+		l.recordPipe(t)
 	}
 }
 
-// findLink records the link of a server to the client that holds it: the
+// recordPipe records the link of a server to the client that holds it: the
 // program above its wrappers, or one further up that started it by a script of
 // its own.
-func (l *loop) findLink(t *tracked) {
+func (l *loop) recordPipe(t *tracked) {
 	before := t.in.Client.Identity
 	holder, pipe, found, err := l.o.System.Ends(t.in.Identity).Holder(before)
-	l.noteDoubt(t, err)
+	l.logDoubt(t, err)
 	if errors.Is(err, errors.ErrUnsupported) {
-		l.dropAbove(t)
+		l.mergeWrappers(t)
 	}
 	if err != nil || !found {
 		return
@@ -77,21 +77,21 @@ func (l *loop) findLink(t *tracked) {
 	if holder.Identity != before {
 		t.in.Client = &monitor.Client{Identity: holder.Identity, Name: clients.NameOf(holder)}
 	}
-	l.dropAbove(t)
+	l.mergeWrappers(t)
 }
 
-// lookForEnd looks whether somebody still holds the other end of a server whose
+// checkPipe looks whether somebody still holds the other end of a server whose
 // client has gone, or was never seen.
-func (l *loop) lookForEnd(t *tracked, now time.Time) {
+func (l *loop) checkPipe(t *tracked, now time.Time) {
 	e, ends := &t.in.Evidence, l.o.System.Ends(t.in.Identity)
 	orphaned, suspected := false, false
-	if t.linked() {
+	if t.hasPipe() {
 		closed, err := ends.Closed(e.Pipe)
-		l.noteDoubt(t, err)
+		l.logDoubt(t, err)
 		// An end that the server itself has given up connects nobody either.
 		orphaned = closed && err == nil || errors.Is(err, process.ErrUnheld)
 		if orphaned {
-			if err := l.noUnixClients(t); err != nil {
+			if err := l.checkUnixClients(t); err != nil {
 				l.o.Log.Debug("a server without its client may have others", "instance", t.in.Label(), "pid", t.in.Identity.PID, "error", err)
 				orphaned, suspected = false, true
 			}
@@ -103,8 +103,8 @@ func (l *loop) lookForEnd(t *tracked, now time.Time) {
 			// known is all there is.
 			abandoned, err = !t.clientGone.IsZero(), nil
 		}
-		l.noteDoubt(t, err)
-		suspected = abandoned && err == nil && !errors.Is(l.noUnixClients(t), errUnixClients)
+		l.logDoubt(t, err)
+		suspected = abandoned && err == nil && !errors.Is(l.checkUnixClients(t), errUnixClients)
 	}
 	switch {
 	case !orphaned && !suspected:
@@ -123,15 +123,15 @@ func (l *loop) lookForEnd(t *tracked, now time.Time) {
 	t.orphanedBefore, t.suspectedBefore = time.Time{}, time.Time{}
 }
 
-func (l *loop) noteDoubt(t *tracked, err error) {
+func (l *loop) logDoubt(t *tracked, err error) {
 	if err != nil && !errors.Is(err, process.ErrGone) && !errors.Is(err, process.ErrUnheld) && !errors.Is(err, errors.ErrUnsupported) {
 		l.o.Log.Debug("what holds a server's pipes is not known", "instance", t.in.Label(), "pid", t.in.Identity.PID, "error", err)
 	}
 }
 
-// overStdio tells a server whose client is whoever holds its pipes. One that
+// isOverStdio tells a server whose client is whoever holds its pipes. One that
 // listens anywhere may have clients that no pipe tells of.
-func (t *tracked) overStdio() bool {
+func (t *tracked) isOverStdio() bool {
 	if t.in.Managed { // whoever asked for it may go: it waits for the next
 		return false
 	}
@@ -143,11 +143,11 @@ func (t *tracked) overStdio() bool {
 
 var errUnixClients = errors.New("it may have clients over a unix socket")
 
-// noUnixClients is nil when no client can have come in over a unix socket, of which no list
+// checkUnixClients is nil when no client can have come in over a unix socket, of which no list
 // of ports tells, and no pipe: otherwise the error says how one may have, or what could not
 // be found out. What a Serena starts, such as a language server that several of them share,
 // takes none of its clients.
-func (l *loop) noUnixClients(t *tracked) error {
+func (l *loop) checkUnixClients(t *tracked) error {
 	tree, err := l.o.System.Tree(t.root)
 	if errors.Is(err, process.ErrGone) { // a wrapper may end and leave the server running
 		tree, err = l.o.System.Tree(t.in.Identity)

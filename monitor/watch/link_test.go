@@ -94,7 +94,7 @@ func TestServersWhoseClientEnds(t *testing.T) {
 					waitFor(t, "the port is closed", func() bool { tick(); return server.in.Port == 0 })
 				}
 				leave()
-				l.clientEnded(server.in.Client.Identity, now)
+				l.noteClientExit(server.in.Client.Identity, now)
 			}
 			waitFor(t, "what is left of it", func() bool {
 				tick()
@@ -153,28 +153,28 @@ func TestHintsThatAreNotBelieved(t *testing.T) {
 	}
 	f := startLine(t, answers{}, []string{"python3", "-Su", mute, "start-mcp-server"})
 	l := newLoop(Options{Rules: noRules{}}, nil)
-	l.follow(t.Context(), f.pid, other.port, time.Now())
-	if l.memberOf(identityOf(t, f.pid)) != nil {
+	l.applyHint(t.Context(), f.pid, other.port, time.Now())
+	if l.findByMember(identityOf(t, f.pid)) != nil {
 		t.Error("a lie about its port makes it known")
 	}
-	l.follow(t.Context(), f.pid, 0, time.Now())
-	server := l.memberOf(identityOf(t, f.pid))
+	l.applyHint(t.Context(), f.pid, 0, time.Now())
+	server := l.findByMember(identityOf(t, f.pid))
 	if server == nil {
 		t.Fatal("the truth does not")
 	}
-	l.follow(t.Context(), f.pid, other.port, time.Now())
+	l.applyHint(t.Context(), f.pid, other.port, time.Now())
 	if len(server.candidates) > 0 {
 		t.Errorf("another's port is asked: %+v", server.candidates)
 	}
 	if os.Getuid() == 0 {
 		stranger := serenaOf(t, 4242)
-		l.follow(t.Context(), stranger, 0, time.Now())
-		if l.memberOf(identityOf(t, stranger)) != nil {
+		l.applyHint(t.Context(), stranger, 0, time.Now())
+		if l.findByMember(identityOf(t, stranger)) != nil {
 			t.Error("another user's server is taken in")
 		}
 		mine := serenaOf(t, 0)
-		l.follow(t.Context(), mine, 0, time.Now())
-		if l.memberOf(identityOf(t, mine)) == nil {
+		l.applyHint(t.Context(), mine, 0, time.Now())
+		if l.findByMember(identityOf(t, mine)) == nil {
 			t.Error("and our own is not")
 		}
 	}
@@ -241,11 +241,11 @@ func TestClientIsWatchedAsLongAsItsServers(t *testing.T) {
 		l.tracked[tr.in.Identity] = tr
 	}
 	l.watchExits(start)
-	l.forget(first)
+	l.untrack(first)
 	if l.watchExits(start); !watched.of[client.Identity] || len(watched.of) != 2 {
 		t.Error("while it has one: ", watched.of)
 	}
-	l.forget(second)
+	l.untrack(second)
 	if l.watchExits(start); len(watched.of) != 0 {
 		t.Error("while it has none: ", watched.of)
 	}

@@ -24,53 +24,53 @@ const maxProbes = 16
 // loop is the state of one Serve. Only its goroutine touches it.
 type loop struct {
 	o        Options
-	children map[monitor.Identity]*child    // of clients, whose entries are looked for
-	exits    process.Exits                  // nil for a single look
-	watched  map[monitor.Identity]bool      // whose ends exits tells
-	pass     func() ([]process.Info, error) // see process.System.Scan
+	children map[monitor.Identity]*clientChild // of clients, whose entries are looked for
+	exits    process.Exits                     // nil for a single look
+	watched  map[monitor.Identity]bool         // whose ends exits tells
+	scan     func() ([]process.Info, error)    // see process.System.Scan
 
-	tracked    map[monitor.Identity]*tracked
-	told       map[monitor.Identity]*monitor.Instance // what events have told of those that live
-	lost       []monitor.Instance                     // that have ended before they were told of, until the next events
-	proofs     map[monitor.Identity]monitor.Proof     // see Watch.Restore; of those that were not found yet
-	shared     []monitor.Shared                       // see Watch.SetShared; never changed
-	warnings   []string
-	shownLast  map[string]monitor.Instance // by key, the running server of each as it was last
-	self       monitor.Identity
-	nextBurst  time.Time
-	begun      time.Time // of the first tick
-	clock      time.Time // when the clock was looked at last
-	awakeSince time.Time // as Snapshot.AwakeSince
-	undecided  bool      // what the policies mean to do is to be said anew
-	decideAt   time.Time // the same, from then on; zero: when something changes
-	looked     bool      // see hasLooked
+	tracked     map[monitor.Identity]*tracked
+	announced   map[monitor.Identity]*monitor.Instance // what events have told of those that live
+	unannounced []monitor.Instance                     // that have ended before they were told of, until the next events
+	proofs      map[monitor.Identity]monitor.Proof     // see Watch.Restore; of those that were not found yet
+	shared      []monitor.Shared                       // see Watch.SetShared; never changed
+	warnings    []string
+	lastShown   map[string]monitor.Instance // by key, the running server of each as it was last
+	self        monitor.Identity
+	nextBurst   time.Time
+	firstTick   time.Time // of the first tick
+	lastClock   time.Time // when the clock was looked at last
+	awakeSince  time.Time // as Snapshot.AwakeSince
+	planStale   bool      // what the policies mean to do is to be said anew
+	planDue     time.Time // the same, from then on; zero: when something changes
+	looked      bool      // see hasLooked
 
 	results  chan result
 	inFlight int
-	answers  []chan<- fresh // which the next snapshot tells
+	answers  []chan<- freshAnswer // which the next snapshot tells
 	slots    chan struct{}
 	probes   sync.WaitGroup
 
 	scanErr    error
-	scanErrors repeated
-	portErrors repeated
+	scanErrors recurringError
+	portErrors recurringError
 }
 
 func newLoop(o Options, exits process.Exits) *loop {
 	o = o.orDefault()
 	l := &loop{
-		o: o, exits: exits, pass: o.System.Scan(),
-		tracked: make(map[monitor.Identity]*tracked), told: make(map[monitor.Identity]*monitor.Instance),
-		proofs: make(map[monitor.Identity]monitor.Proof), children: make(map[monitor.Identity]*child),
-		undecided: true, results: make(chan result), slots: make(chan struct{}, maxProbes),
+		o: o, exits: exits, scan: o.System.Scan(),
+		tracked: make(map[monitor.Identity]*tracked), announced: make(map[monitor.Identity]*monitor.Instance),
+		proofs: make(map[monitor.Identity]monitor.Proof), children: make(map[monitor.Identity]*clientChild),
+		planStale: true, results: make(chan result), slots: make(chan struct{}, maxProbes),
 	}
 	self, _ := o.System.Stat(o.System.Self())
 	l.self = self.Identity
 	return l
 }
 
-// find is an instance of which something is true, nil for none.
-func (l *loop) find(is func(*tracked) bool) *tracked {
+// findInstance is an instance of which something is true, nil for none.
+func (l *loop) findInstance(is func(*tracked) bool) *tracked {
 	for _, t := range l.tracked {
 		if is(t) {
 			return t
@@ -81,7 +81,7 @@ func (l *loop) find(is func(*tracked) bool) *tracked {
 
 // interval is the time to the next tick.
 func (l *loop) interval() time.Duration {
-	if l.find((*tracked).waitsForDashboard) != nil {
+	if l.findInstance((*tracked).waitsForDashboard) != nil {
 		return l.o.Limits.Starting
 	}
 	return l.o.Limits.Tick
@@ -90,40 +90,40 @@ func (l *loop) interval() time.Duration {
 // tick looks at the process table, at each instance's process, and starts the
 // probes that are due.
 func (l *loop) tick(ctx context.Context, now time.Time) {
-	if l.begun.IsZero() {
-		l.begun = now
+	if l.firstTick.IsZero() {
+		l.firstTick = now
 	}
-	fresh, err := l.pass()
+	fresh, err := l.scan()
 	l.scanErr = err
 	l.scanErrors.note(l.o.Log, "cannot read the process table; instances that start now are not seen", err)
 	l.discover(fresh, now)
-	l.takeInAlone(now)
+	l.trackDedicatedServers(now)
 	l.nameChildren(false, now)
 
 	burst := !now.Before(l.nextBurst)
 	if burst {
-		l.askSettings(now)
+		l.refreshSettings(now)
 		l.nextBurst = now.Add(max(burstEvery, time.Duration(len(l.tracked))*burstShare))
 	}
 	for id, t := range l.tracked {
 		main, _ := l.o.System.MainThreadCPU(id.PID) // 0 when it is not known
-		if !burst && t.untouched(main) {
+		if !burst && t.isUntouched(main) {
 			continue
 		}
 		st, err := l.o.System.Stat(id.PID)
 		switch {
 		case errors.Is(err, process.ErrGone) || (err == nil && st.Identity != id):
-			l.exited(id, now)
+			l.noteExit(id, now)
 			continue
 		case err != nil:
 			continue // unreadable for a moment: what is known stays
 		}
 		t.noteStat(st, main, now)
 		if burst || t.treeAt.IsZero() {
-			before, halted := t.tree, t.halted
+			before, halted := t.tree, t.anyStopped
 			known := l.sampleTree(t, now) != nil
 			// A language server has started or ended, was suspended or continued, or may have been.
-			t.active = t.active || before != nil && (!known || !slices.Equal(before, t.tree) || halted != t.halted)
+			t.active = t.active || before != nil && (!known || !slices.Equal(before, t.tree) || halted != t.anyStopped)
 		}
 	}
 	l.findPorts(burst, now)
@@ -131,11 +131,11 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 		l.findLostDashboards(now)
 	}
 	for _, t := range l.tracked {
-		l.lookForClient(t, burst, now)
+		l.checkClient(t, burst, now)
 		if burst {
-			l.lookForUsers(t)
+			l.checkConnections(t)
 		}
-		if t.probeDue(now, burst) {
+		if t.isProbeDue(now, burst) {
 			l.probe(ctx, t, now)
 		}
 	}
@@ -149,16 +149,16 @@ const firstLook = time.Second
 // probes has come back, or has had its time.
 func (l *loop) hasLooked(now time.Time) bool {
 	if !l.looked {
-		l.looked = !l.begun.IsZero() && (l.inFlight == 0 || now.Sub(l.begun) >= firstLook)
+		l.looked = !l.firstTick.IsZero() && (l.inFlight == 0 || now.Sub(l.firstTick) >= firstLook)
 	}
 	return l.looked
 }
 
-// repeated counts a failure that may last, so that it is logged once, and once
+// recurringError counts a failure that may last, so that it is logged once, and once
 // when it is over.
-type repeated int
+type recurringError int
 
-func (r *repeated) note(log *slog.Logger, what string, err error) {
+func (r *recurringError) note(log *slog.Logger, what string, err error) {
 	switch {
 	case err != nil:
 		if *r == 0 {
@@ -191,12 +191,12 @@ func (l *loop) findPorts(burst bool, now time.Time) {
 	var pids []int
 	var waiting []*tracked
 	for _, t := range l.tracked {
-		if t.launched() && !t.isSerena() && t.launch.Port > 0 {
+		if t.isLaunched() && !t.isSerena() && t.launch.Port > 0 {
 			continue // it takes its clients where we told it to
 		}
 		if t.waitsForDashboard() || (burst && t.port == 0) || (!t.isSerena() && !t.looked) || t.wantsClientPort() {
 			waiting = append(waiting, t)
-			pids = append(pids, t.mayListen()...)
+			pids = append(pids, t.listenerPIDs()...)
 		}
 	}
 	if len(pids) == 0 {
@@ -222,7 +222,7 @@ func (l *loop) instances(now time.Time) []monitor.Instance {
 			list = append(list, in)
 		}
 	}
-	list = l.share(list)
+	list = l.addSharing(list)
 	monitor.Sort(list)
 	return list
 }
@@ -244,8 +244,8 @@ func jumped(wall, mono, wait time.Duration) bool {
 // snapshot, so that nothing is decided by a time in which the machine slept: no two of
 // them are further apart than a tick.
 func (l *loop) noteClock(now time.Time) {
-	before := l.clock
-	l.clock = now
+	before := l.lastClock
+	l.lastClock = now
 	if before.IsZero() || !jumped(now.Round(0).Sub(before.Round(0)), now.Sub(before), l.o.Limits.Tick) {
 		return
 	}

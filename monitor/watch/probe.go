@@ -45,7 +45,7 @@ func (l *loop) probe(ctx context.Context, t *tracked, now time.Time) {
 	l.inFlight++
 	ask := t.question(now)
 	t.asked, t.waiting = t.waiting, nil
-	t.calls.asked = t.tree
+	t.calls.treeAtProbe = t.tree
 	t.active = false // a message from now on asks for another probe
 	l.probes.Go(func() {
 		r := result{id: ask.id, err: context.Canceled}
@@ -54,7 +54,7 @@ func (l *loop) probe(ctx context.Context, t *tracked, now time.Time) {
 			if ask.whole && process.ListensOn(l.o.System, ask.port, ask.members...) != nil {
 				r.err = errNotItsOwn
 			} else {
-				r = ask.put(ctx, l.o.Dashboards)
+				r = ask.ask(ctx, l.o.Dashboards)
 				r.readLog(ctx, l.o.Dashboards, ask)
 			}
 			<-l.slots
@@ -92,11 +92,11 @@ func (t *tracked) question(now time.Time) question {
 		signOfLife: t.signOfLifeSuffices(now),
 		id:         t.in.Identity, port: t.port, candidates: slices.Clone(t.candidates),
 		lastTask: t.lastTask, wasBusy: t.Busy, first: !t.Answered,
-		wantOverview: t.overviewDue(now), held: t.overviewHeld, logFrom: t.health.next,
+		wantOverview: t.isOverviewDue(now), held: t.overviewHeld, logFrom: t.health.next,
 		whole: len(t.waiting) > 0, limits: t.limits,
 	}
 	if q.whole {
-		q.signOfLife, q.members = false, t.mayListen()
+		q.signOfLife, q.members = false, t.listenerPIDs()
 	}
 	q.logCanWait = q.first && !q.whole && !t.OneLook
 	return q
@@ -105,8 +105,8 @@ func (t *tracked) question(now time.Time) question {
 // errNotItsOwn says that somebody else answers where a server did.
 var errNotItsOwn = errors.New("the port of its dashboard is no longer its own")
 
-// put asks for little, and for more only when that shows a change.
-func (q question) put(ctx context.Context, c Dashboards) result {
+// ask asks for little, and for more only when that shows a change.
+func (q question) ask(ctx context.Context, c Dashboards) result {
 	r := result{id: q.id, port: q.port, first: q.first}
 	if q.port == 0 {
 		if r.findDashboard(ctx, c, q); r.port == 0 {
@@ -123,11 +123,11 @@ func (q question) put(ctx context.Context, c Dashboards) result {
 	limit := q.limits.Probe
 	if q.whole {
 		limit = q.limits.Answer
-		r.count(ctx, c, limit)
+		r.countCalls(ctx, c, limit)
 	}
 	r.task, r.err = within(ctx, limit, r.port, c.LastExecution)
 	r.tasked = r.err == nil
-	if spoke(r.err) {
+	if isAnswer(r.err) {
 		// Versions before 1.0 do not have it, and a fault there is not the end.
 		r.err = heartbeat(ctx, c, limit, r.port)
 	}
@@ -155,20 +155,20 @@ func (q question) put(ctx context.Context, c Dashboards) result {
 			r.held = len(queue) > 0
 		}
 	}
-	r.count(ctx, c, q.limits.Answer)
+	r.countCalls(ctx, c, q.limits.Answer)
 	return r
 }
 
-// count asks how many calls the server has had.
-func (r *result) count(ctx context.Context, c Dashboards, limit time.Duration) {
+// countCalls asks how many calls the server has had.
+func (r *result) countCalls(ctx context.Context, c Dashboards, limit time.Duration) {
 	n, err := within(ctx, limit, r.port, c.ToolCalls)
 	if r.uncounted = err != nil; !r.uncounted {
 		r.calls = &n
 	}
 }
 
-// spoke tells an error that came as an answer from silence.
-func spoke(err error) bool {
+// isAnswer tells an error that came as an answer from silence.
+func isAnswer(err error) bool {
 	return errors.Is(err, serena.ErrNoRoute) || errors.Is(err, serena.ErrNotDashboard) || errors.Is(err, serena.ErrFault)
 }
 
@@ -219,29 +219,29 @@ func (l *loop) absorb(r result, now time.Time) {
 			t.notDashboard = append(t.notDashboard, port)
 		}
 		t.candidates = slices.DeleteFunc(t.candidates, func(c candidate) bool { return c.port == port })
-		t.noteOther(port)
+		t.noteOtherPort(port)
 	}
 	if r.port == 0 {
 		if !t.in.Recognised && len(r.notDashboard) > 0 {
-			l.forget(t) // its word was wrong
+			l.untrack(t) // its word was wrong
 			return
 		}
-		t.failed(r, now)
+		t.noteFailure(r, now)
 		return
 	}
 	// A child holds the sockets of its parent, too, until it has become another program.
-	if r.owner != 0 && r.owner != t.in.Identity.PID && !t.launched() && l.isServer(t, r.owner) && process.ListensOn(l.o.System, r.port, t.in.Identity.PID) != nil {
-		l.moveTo(t, r.owner)
+	if r.owner != 0 && r.owner != t.in.Identity.PID && !t.isLaunched() && l.stillRunsServer(t, r.owner) && process.ListensOn(l.o.System, r.port, t.in.Identity.PID) != nil {
+		l.moveToOwner(t, r.owner)
 		l.restore(t)
 	}
-	t.succeeded(r, now)
+	t.noteAnswer(r, now)
 	if r.logged || now.Sub(t.treeAt) >= time.Second {
 		tree := l.sampleTree(t, now)
 		l.noteHealth(t, r, tree, now)
 	}
 }
 
-func (t *tracked) failed(r result, now time.Time) {
+func (t *tracked) noteFailure(r result, now time.Time) {
 	if t.port == 0 && len(t.candidates) == 0 {
 		return // what listened was something else
 	}
@@ -250,7 +250,7 @@ func (t *tracked) failed(r result, now time.Time) {
 	}
 	t.in.Evidence.IdleSince = time.Time{}
 	if t.Failures == 0 {
-		t.FailingSince, t.cpuThen = now, t.cpu
+		t.FailingSince, t.cpuAtFailure = now, t.cpu
 	}
 	t.Failures++
 	t.Unreachable = t.judge(now).Cause == monitor.CauseUnreachable
@@ -264,15 +264,15 @@ func (t *tracked) failed(r result, now time.Time) {
 	}
 }
 
-func (t *tracked) succeeded(r result, now time.Time) {
+func (t *tracked) noteAnswer(r result, now time.Time) {
 	in := &t.in
 	t.port, t.Answered, t.Failures, t.Unreachable = r.port, true, 0, false
-	t.health.lost = nil
+	t.health.lostDashboard = nil
 	t.candidates = nil
 	wall := now.Round(0) // what a view is shown is the time of day
 	in.Port, in.DashboardURL, in.LastHeartbeat = r.port, serena.DashboardURL(r.port), wall
 	if r.signOfLife {
-		t.calls.clean = t.calls.asked
+		t.calls.treeBefore = t.calls.treeAtProbe
 		return
 	}
 	in.Busy = nil
@@ -293,7 +293,7 @@ func (t *tracked) succeeded(r result, now time.Time) {
 	switch {
 	case t.wantOverview && in.Version == "":
 		t.nextProbe = now.Add(t.limits.Starting) // "not yet available" right after the start
-	case t.Busy || t.wantOverview || t.calls.missing() || r.first && !r.logged:
+	case t.Busy || t.wantOverview || t.calls.isAnyMissing() || r.first && !r.logged:
 		t.nextProbe = now.Add(t.limits.Busy)
 	}
 }

@@ -71,7 +71,7 @@ func BenchmarkPublish(b *testing.B) {
 	w := New(Options{Plan: func(s *monitor.Snapshot) time.Time { _, next := policy.Decide(s, policy.Rules{}); return next }})
 	l := newLoop(Options{Rules: rules.New(nil)}, nil)
 	now := time.Now()
-	l.begun, l.looked = now, true
+	l.firstTick, l.looked = now, true
 	var one *tracked
 	for pid := range 1000 {
 		one = &tracked{firstSeen: now, Facts: monitor.Facts{Born: now}, lineage: lineage{root: monitor.Identity{PID: pid + 1, Start: 1}}}

@@ -18,31 +18,31 @@ import (
 // process is a server, Serena's tray protocol or the registry, and checked before anything
 // is shown. It returns at once and is safe for concurrent use.
 func (w *Watch) Hint(pid, port int) {
-	w.tell(func(ctx context.Context, l *loop, now time.Time) { l.follow(ctx, pid, port, now) })
+	w.enqueue(func(ctx context.Context, l *loop, now time.Time) { l.applyHint(ctx, pid, port, now) })
 }
 
-// follow looks at the process that a hint names. One that no rule knows, such as a program
+// applyHint looks at the process that a hint names. One that no rule knows, such as a program
 // that runs Serena as a library, is shown once its own port answers as a Serena
 // dashboard, and nobody may end it: see Instance.Recognised.
-func (l *loop) follow(ctx context.Context, pid, port int, now time.Time) {
+func (l *loop) applyHint(ctx context.Context, pid, port int, now time.Time) {
 	info, err := l.o.System.Read(pid)
 	if err != nil || port != 0 && process.ListensOn(l.o.System, port, pid) != nil {
 		return
 	}
-	t := l.memberOf(info.Identity)
+	t := l.findByMember(info.Identity)
 	if t == nil {
 		if mine, err := l.o.System.SameUser(pid); err != nil || !mine {
 			return
 		}
 		l.discover([]process.Info{info}, now)
-		t = l.memberOf(info.Identity)
+		t = l.findByMember(info.Identity)
 	}
 	if t == nil && port != 0 {
 		t = newTracked(info, monitor.KindSerena, serena.Command{}, now)
 		t.in.Recognised = false
-		t = l.begin(t, info, now)
+		t = l.track(t, info, now)
 	}
-	if t != nil && t.isAlone() && port != 0 {
+	if t != nil && t.isDedicated() && port != 0 {
 		t.in.Kind = monitor.KindSerena // by its own word, until the port answers as something else
 	}
 	if t == nil || !t.isSerena() {
@@ -50,15 +50,15 @@ func (l *loop) follow(ctx context.Context, pid, port int, now time.Time) {
 	}
 	t.active, t.wantOverview = true, true
 	if t.port == 0 && port != 0 {
-		t.offer(candidate{port, pid}, now)
+		t.addCandidate(candidate{port, pid}, now)
 	}
-	if t.probeDue(now, true) {
+	if t.isProbeDue(now, true) {
 		l.probe(ctx, t, now)
 	}
 }
 
-// offer takes in a port that is said to be the dashboard.
-func (t *tracked) offer(c candidate, now time.Time) {
+// addCandidate takes in a port that is said to be the dashboard.
+func (t *tracked) addCandidate(c candidate, now time.Time) {
 	if slices.Contains(t.candidates, c) {
 		return
 	}
@@ -74,46 +74,46 @@ func (t *tracked) offer(c candidate, now time.Time) {
 // any rule says, until it ends. Told again, the newest word counts. It returns at
 // once, and is safe for concurrent use; AskedBy must not be changed.
 func (w *Watch) Launched(a monitor.Launch) {
-	w.tell(func(ctx context.Context, l *loop, now time.Time) { l.takeIn(ctx, a, now) })
+	w.enqueue(func(ctx context.Context, l *loop, now time.Time) { l.applyLaunch(ctx, a, now) })
 }
 
-// launched tells a server that we have started ourselves, by our own word.
-func (t *tracked) launched() bool { return t.launch != nil }
+// isLaunched tells a server that we have started ourselves, by our own word.
+func (t *tracked) isLaunched() bool { return t.launch != nil }
 
-// takeIn makes the server of a launch an instance, or the instance that was
+// applyLaunch makes the server of a launch an instance, or the instance that was
 // found already a managed one.
-func (l *loop) takeIn(ctx context.Context, a monitor.Launch, now time.Time) {
+func (l *loop) applyLaunch(ctx context.Context, a monitor.Launch, now time.Time) {
 	info, err := l.o.System.Read(a.Server.PID)
-	if err != nil || info.Identity != a.Server || !l.livesOn(a.Server) {
+	if err != nil || info.Identity != a.Server || !l.isAlive(a.Server) {
 		return // it has ended meanwhile
 	}
 	t := l.tracked[a.Server]
-	if above := l.memberOf(a.Server); t == nil && above != nil && !above.launched() {
-		l.moveTo(above, a.Server.PID)
+	if above := l.findByMember(a.Server); t == nil && above != nil && !above.isLaunched() {
+		l.moveToOwner(above, a.Server.PID)
 		t = l.tracked[a.Server]
 	}
 	if t == nil {
 		kind, cmd, _ := recognise(l.o.Rules, info)
-		t = l.begin(newTracked(info, kind, cmd, now), info, now)
+		t = l.track(newTracked(info, kind, cmd, now), info, now)
 	}
-	t.manage(a, info, now)
-	l.lookAbove(t)
+	t.noteLaunch(a, info, now)
+	l.findLaunchKeeper(t)
 	l.absorbParts(t)
 	t.members = slices.DeleteFunc(t.members, t.isBelowKeeper)
 	t.awaited = false
-	if t.probeDue(now, true) {
+	if t.isProbeDue(now, true) {
 		l.probe(ctx, t, now)
 	}
 }
 
-// manage takes in what the launch says. A Serena by its command line stays one
+// noteLaunch takes in what the launch says. A Serena by its command line stays one
 // whatever the template is called, because it has a dashboard.
-func (t *tracked) manage(a monitor.Launch, info process.Info, now time.Time) {
+func (t *tracked) noteLaunch(a monitor.Launch, info process.Info, now time.Time) {
 	in := &t.in
-	t.launch, t.link, in.Evidence.Pipe = &a, link{}, monitor.Pipe{}
+	t.launch, t.clientLink, in.Evidence.Pipe = &a, clientLink{}, monitor.Pipe{}
 	in.Managed, in.Recognised, in.Lifetime = true, true, a.Lifetime
-	if t.kind != monitor.KindSerena {
-		in.Kind = cmp.Or(a.Kind, t.kind, monitor.ProgramName(info.Exe))
+	if t.ruleKind != monitor.KindSerena {
+		in.Kind = cmp.Or(a.Kind, t.ruleKind, monitor.ProgramName(info.Exe))
 	}
 	in.Client = a.AskedBy
 	if in.ProjectRoot == "" && filepath.IsAbs(a.Project) {
@@ -134,7 +134,7 @@ func (t *tracked) manage(a monitor.Launch, info process.Info, now time.Time) {
 	t.candidates = slices.DeleteFunc(t.candidates, func(c candidate) bool { return c.port == a.Port })
 	if t.port == 0 && a.DashboardPort > 0 {
 		in.Port, in.DashboardURL = a.DashboardPort, serena.DashboardURL(a.DashboardPort)
-		t.offer(candidate{a.DashboardPort, a.Server.PID}, now)
+		t.addCandidate(candidate{a.DashboardPort, a.Server.PID}, now)
 	}
 }
 
@@ -142,13 +142,13 @@ func (t *tracked) manage(a monitor.Launch, info process.Info, now time.Time) {
 // begin with: what has been found already keeps what is known of it. It is safe for
 // concurrent use.
 func (w *Watch) Restore(id monitor.Identity, p monitor.Proof) {
-	w.tell(func(_ context.Context, l *loop, _ time.Time) { l.proofs[id] = p })
+	w.enqueue(func(_ context.Context, l *loop, _ time.Time) { l.proofs[id] = p })
 }
 
 // restore takes in what was known of an instance when it is found. The client may
 // have ended since: its exit is told to whoever watches it from now on. That it is
-// alone, idle or failing is for the first look to bear out, see lookForEnd, noteUse
-// and failed.
+// alone, idle or failing is for the first look to bear out, see checkPipe, noteUse
+// and noteFailure.
 func (l *loop) restore(t *tracked) {
 	p, known := l.proofs[t.in.Identity]
 	if !known {
@@ -177,13 +177,13 @@ func (l *loop) restore(t *tracked) {
 	}
 }
 
-// remembered begins with a process of which only an entry of its client's settings told
+// trackRemembered begins with a process of which only an entry of its client's settings told
 // that it is a server, when its client is gone by now.
-func (l *loop) remembered(p process.Info, now time.Time) bool {
+func (l *loop) trackRemembered(p process.Info, now time.Time) bool {
 	entry := l.proofs[p.Identity].Entry
 	if entry == nil || !entry.Proves || entry.Program != p.Exe || l.o.Rules.Hides(p.Exe, p.Args) {
 		return false
 	}
-	l.begin(newTracked(p, entryKind(entry.Name, p), serena.Command{}, now), p, now)
+	l.track(newTracked(p, entryKind(entry.Name, p), serena.Command{}, now), p, now)
 	return true
 }

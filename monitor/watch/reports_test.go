@@ -89,11 +89,11 @@ func TestHintAsksAtOnce(t *testing.T) {
 // What comes while the inbox is read waits for the next time.
 func TestInboxIsReadOnce(t *testing.T) {
 	w, taken := New(Options{}), 0
-	w.tell(func(context.Context, *loop, time.Time) {
+	w.enqueue(func(context.Context, *loop, time.Time) {
 		taken++
-		w.tell(func(context.Context, *loop, time.Time) { taken++ })
+		w.enqueue(func(context.Context, *loop, time.Time) { taken++ })
 	})
-	if w.takeIn(t.Context(), w.loop); taken != 1 || len(w.inbox) != 1 {
+	if w.readInbox(t.Context(), w.loop); taken != 1 || len(w.inbox) != 1 {
 		t.Errorf("%d taken in at once, %d wait", taken, len(w.inbox))
 	}
 }
@@ -189,8 +189,8 @@ func TestClientsWhoLeave(t *testing.T) {
 		cancel()
 		l.probes.Wait()
 		tr := tracking(t, l, f.pid, client.Process.Pid)
-		l.clientEnded(tr.in.Client.Identity, time.Now()) // as if: the pipes tell the truth
-		if !tr.linked() || tr.in.Evidence.Orphaned || tr.in.Evidence.Suspected {
+		l.noteClientExit(tr.in.Client.Identity, time.Now()) // as if: the pipes tell the truth
+		if !tr.hasPipe() || tr.in.Evidence.Orphaned || tr.in.Evidence.Suspected {
 			t.Errorf("its client, pid %d, lives: %+v", client.Process.Pid, tr.in.Evidence)
 		}
 	})

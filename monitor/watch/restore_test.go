@@ -34,7 +34,7 @@ func TestRestoredIdleness(t *testing.T) {
 		l.proofs = map[monitor.Identity]monitor.Proof{tr.in.Identity: {IdleSince: before, LastTask: "Task-7:FindSymbolTool", Calls: &three}}
 		l.restore(tr)
 		tr.noteUse(c.answer, now)
-		if got := tr.usage().IdleSince; !got.Equal(c.want) {
+		if got := tr.shownEvidence().IdleSince; !got.Equal(c.want) {
 			t.Errorf("%s: idle since %v, want %v", name, got, c.want)
 		}
 	}
@@ -101,8 +101,8 @@ func TestRestoredOrphan(t *testing.T) {
 			t.Fatalf("%s: its client is gone, and nobody says so", name)
 		}
 		l.o.System = looked{System: process.Local(), closed: true}
-		l.lookForEnd(tr, now)
-		if e := tr.usage(); !e.Orphaned || !e.ClientGone || !e.AloneSince.Equal(c.want) {
+		l.checkPipe(tr, now)
+		if e := tr.shownEvidence(); !e.Orphaned || !e.ClientGone || !e.AloneSince.Equal(c.want) {
 			t.Errorf("%s: %+v, want %v", name, e, c.want)
 		}
 	}

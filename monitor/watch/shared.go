@@ -19,9 +19,9 @@ import (
 // that is parked is an instance without a process, as long as it has clients. It
 // returns at once, and is safe for concurrent use; the list must not be changed.
 func (w *Watch) SetShared(list []monitor.Shared) {
-	w.tell(func(_ context.Context, l *loop, now time.Time) {
+	w.enqueue(func(_ context.Context, l *loop, now time.Time) {
 		l.shared = list
-		l.takeInAlone(now)
+		l.trackDedicatedServers(now)
 	})
 }
 
@@ -35,11 +35,11 @@ const (
 	triesSuffix  = "; the next request tries it again"
 )
 
-// share puts what is known of shared servers into the instances of a snapshot, and
+// addSharing puts what is known of shared servers into the instances of a snapshot, and
 // adds those that have no process.
-func (l *loop) share(list []monitor.Instance) []monitor.Instance {
+func (l *loop) addSharing(list []monitor.Instance) []monitor.Instance {
 	if len(l.shared) == 0 {
-		l.shownLast = nil
+		l.lastShown = nil
 		return list
 	}
 	shown := make(map[monitor.Identity]*monitor.Instance, len(list))
@@ -51,10 +51,10 @@ func (l *loop) share(list []monitor.Instance) []monitor.Instance {
 	for i := range l.shared {
 		s := &l.shared[i]
 		if s.Alone != "" {
-			l.shareAlone(list, s)
+			l.addDedicated(list, s)
 			continue
 		}
-		before, known := l.shownLast[s.Key]
+		before, known := l.lastShown[s.Key]
 		if known {
 			last[s.Key] = before
 		}
@@ -67,14 +67,14 @@ func (l *loop) share(list []monitor.Instance) []monitor.Instance {
 			if in.RSSBytes > 0 && s.Reason == "" { // else it ends, and what is left of it is not what it had
 				memory = in.RSSBytes
 			}
-			showSharing(in, s, memory)
+			setSharing(in, s, memory)
 			was := *in
 			was.RSSBytes = memory
 			last[s.Key] = was
 			continue
 		}
 		if in := l.startingFor(list, s); in != nil {
-			showSharing(in, s, memory)
+			setSharing(in, s, memory)
 			continue
 		}
 		// One that has just been started is not known yet. One that was known has
@@ -86,7 +86,7 @@ func (l *loop) share(list []monitor.Instance) []monitor.Instance {
 			last[s.Key] = in
 		}
 	}
-	l.shownLast = last
+	l.lastShown = last
 	// What is left of the process of a parked one is an entry that waits for its
 	// parent: not two instances.
 	list = slices.DeleteFunc(list, func(in monitor.Instance) bool {
@@ -95,9 +95,9 @@ func (l *loop) share(list []monitor.Instance) []monitor.Instance {
 	return append(list, parked...)
 }
 
-// showSharing puts into an instance by whom it is shared, and what its clients save who
+// setSharing puts into an instance by whom it is shared, and what its clients save who
 // would have one of their own: as much memory each as it has, or had while it ran.
-func showSharing(in *monitor.Instance, s *monitor.Shared, memory uint64) {
+func setSharing(in *monitor.Instance, s *monitor.Shared, memory uint64) {
 	in.Sharing, in.Client = s.Sharing(), nil
 	separate := len(s.Clients)
 	if !s.Parked && !s.Starting && separate > 0 {
@@ -134,7 +134,7 @@ func parkedInstance(id monitor.Identity, s *monitor.Shared, before monitor.Insta
 		ProjectName: before.ProjectName, ProjectRoot: cmp.Or(before.ProjectRoot, s.Project),
 		Context: cmp.Or(before.Context, s.Context), Modes: before.Modes, Version: before.Version, LastActivity: before.LastActivity,
 	}
-	showSharing(&in, s, before.RSSBytes)
+	setSharing(&in, s, before.RSSBytes)
 	if in.ProjectName == "" && s.Project != "" {
 		in.ProjectName = filepath.Base(s.Project)
 	}
@@ -159,9 +159,9 @@ func parkedInstance(id monitor.Identity, s *monitor.Shared, before monitor.Insta
 	return in
 }
 
-// shareAlone puts into the instances what is known of a server that one client has
+// addDedicated puts into the instances what is known of a server that one client has
 // for itself: the process that its shim has started is the server, or is above it.
-func (l *loop) shareAlone(list []monitor.Instance, s *monitor.Shared) {
+func (l *loop) addDedicated(list []monitor.Instance, s *monitor.Shared) {
 	if s.Server == (monitor.Identity{}) {
 		return
 	}
@@ -182,34 +182,34 @@ func (l *loop) shareAlone(list []monitor.Instance, s *monitor.Shared) {
 // starts is found: a package may have to be downloaded first.
 const launcherTime = 10 * time.Second
 
-// takeInAlone makes instances of the servers that clients have for themselves
+// trackDedicatedServers makes instances of the servers that clients have for themselves
 // through us and that no rule knows: their shims say which processes they are. An
 // instance stays until its process ends, also when its client has gone before.
-func (l *loop) takeInAlone(now time.Time) {
+func (l *loop) trackDedicatedServers(now time.Time) {
 	for i := range l.shared {
 		s := &l.shared[i]
 		if s.Alone == "" || s.Server.PID <= 0 || s.Server == l.self {
 			continue
 		}
 		t := l.tracked[s.Server]
-		if (t == nil || t.isAlone()) && l.knownBelow(s.Server) {
+		if (t == nil || t.isDedicated()) && l.hasKnownServerBelow(s.Server) {
 			if t != nil { // the launcher of that: nothing has ended
-				l.join(t, monitor.Identity{})
+				l.mergeInto(t, monitor.Identity{})
 			}
 			continue
 		}
 		if t == nil {
-			l.beginAlone(s, now)
+			l.trackDedicated(s, now)
 		}
 	}
 }
 
-// isAlone reports whether no rule knows t, and the shim of a client runs it.
-func (t *tracked) isAlone() bool { return t.in.Sharing != nil }
+// isDedicated reports whether no rule knows t, and the shim of a client runs it.
+func (t *tracked) isDedicated() bool { return t.in.Sharing != nil }
 
-// beginAlone tracks the server that a client has for itself, when it is what its
+// trackDedicated tracks the server that a client has for itself, when it is what its
 // shim says.
-func (l *loop) beginAlone(s *monitor.Shared, now time.Time) {
+func (l *loop) trackDedicated(s *monitor.Shared, now time.Time) {
 	info, err := l.o.System.Read(s.Server.PID)
 	if err != nil || info.Identity != s.Server {
 		return // it has ended meanwhile
@@ -226,9 +226,9 @@ func (l *loop) beginAlone(s *monitor.Shared, now time.Time) {
 	}
 	kind := cmp.Or(s.Kind, monitor.ProgramName(info.Exe), monitor.ProgramName(info.Name))
 	t := newTracked(info, kind, serena.Command{}, now)
-	t.kind, t.in.Recognised = "", false
+	t.ruleKind, t.in.Recognised = "", false
 	t.in.Sharing = &monitor.Sharing{Alone: s.Alone} // also when its client has gone
-	l.begin(t, info, now)
+	l.track(t, info, now)
 }
 
 // isClientAbove reports whether a server is below the client that is said to have

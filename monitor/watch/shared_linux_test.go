@@ -171,10 +171,10 @@ func TestLauncherBelowAShim(t *testing.T) {
 			l := newLoop(Options{Rules: c.rules}, nil)
 			now := time.Now()
 			l.shared = []monitor.Shared{{Server: identityOf(t, f.pid), Kind: "run.sh", Alone: "it is not a Serena", Since: now.Add(-c.since)}}
-			l.takeInAlone(now) // before anything has been looked at
-			l.told[identityOf(t, f.pid)] = &monitor.Instance{}
+			l.trackDedicatedServers(now) // before anything has been looked at
+			l.announced[identityOf(t, f.pid)] = &monitor.Instance{}
 			l.tick(t.Context(), now)
-			l.takeInAlone(now)
+			l.trackDedicatedServers(now)
 			shown := 0
 			for _, in := range l.instances(now) {
 				switch {
@@ -187,8 +187,8 @@ func TestLauncherBelowAShim(t *testing.T) {
 			if shown != c.want {
 				t.Errorf("%d is shown, of %d and %v", shown, f.pid, children)
 			}
-			if _, told := l.told[identityOf(t, f.pid)]; told == (c.want == 2 && c.since > 0) {
-				t.Errorf("it is to be told of: %v", l.told)
+			if _, told := l.announced[identityOf(t, f.pid)]; told == (c.want == 2 && c.since > 0) {
+				t.Errorf("it is to be told of: %v", l.announced)
 			}
 		})
 	}

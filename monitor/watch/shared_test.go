@@ -39,7 +39,7 @@ func running(id monitor.Identity) monitor.Instance {
 // shows is what the loop makes of a snapshot when it was told of these.
 func (l *loop) shows(list []monitor.Instance, shared ...monitor.Shared) []monitor.Instance {
 	l.shared = shared
-	return l.share(list)
+	return l.addSharing(list)
 }
 
 func TestSharedRuns(t *testing.T) {
@@ -62,7 +62,7 @@ func TestSharedRuns(t *testing.T) {
 	if len(got) != 1 || !got[0].IsShared() || got[0].Client != nil {
 		t.Errorf("without clients: %+v", got)
 	}
-	if got := l.shows([]monitor.Instance{running(serverOne)}); got[0].Sharing != nil || l.shownLast != nil {
+	if got := l.shows([]monitor.Instance{running(serverOne)}); got[0].Sharing != nil || l.lastShown != nil {
 		t.Errorf("nobody shares it any more: %+v", got)
 	}
 }

@@ -17,11 +17,11 @@ type tracked struct {
 	in monitor.Instance
 	monitor.Facts
 	lineage
-	link
+	clientLink
 	questions
 	sample
 
-	kind      string // by the rules, "" when they do not know it
+	ruleKind  string // by the rules, "" when they do not know it
 	cmd       serena.Command
 	limits    Limits
 	firstSeen time.Time // with a monotonic reading, as all times here
@@ -47,8 +47,8 @@ type questions struct {
 	overviewAt   time.Time // when it came, or was found not to exist
 
 	probing   bool
-	waiting   []chan<- fresh // those who want it looked at, which the next probe is to tell
-	asked     []chan<- fresh // and those whom the probe under way tells
+	waiting   []chan<- freshAnswer // those who want it looked at, which the next probe is to tell
+	asked     []chan<- freshAnswer // and those whom the probe under way tells
 	probedAt  time.Time
 	nextProbe time.Time // a repeat that was decided: a failure, a busy server
 	active    bool      // it used the CPU as a call does, and was not asked since
@@ -56,15 +56,15 @@ type questions struct {
 
 // sample is what its process and its tree have used when they were looked at last.
 type sample struct {
-	cpu     time.Duration // of the server process
-	cpuThen time.Duration // the same, at the first failure
-	mainCPU time.Duration // of its main thread, 0 when not known
-	cpuAt   time.Time
+	cpu          time.Duration // of the server process
+	cpuAtFailure time.Duration // the same, at the first failure
+	mainCPU      time.Duration // of its main thread, 0 when not known
+	cpuAt        time.Time
 
-	treeAt  time.Time
-	treeCPU time.Duration
-	tree    []monitor.Identity // when it could be read last; made anew each time
-	halted  bool               // a process of it is stopped by a signal
+	treeAt     time.Time
+	treeCPU    time.Duration
+	tree       []monitor.Identity // when it could be read last; made anew each time
+	anyStopped bool               // a process of it is stopped by a signal
 }
 
 // candidate is a listening port and the process that owns it.
@@ -109,22 +109,22 @@ func (t *tracked) noteStat(st process.Stat, main time.Duration, now time.Time) {
 		t.active = true // continued: ask what it is doing
 		t.Failures, t.Unreachable = 0, false
 	}
-	if !t.cpuAt.IsZero() && t.wasAsked(st.CPU-t.cpu, main-t.mainCPU, main > 0 && t.mainCPU > 0) {
+	if !t.cpuAt.IsZero() && t.hadMessage(st.CPU-t.cpu, main-t.mainCPU, main > 0 && t.mainCPU > 0) {
 		t.active = true
 	}
 	t.cpu, t.mainCPU, t.cpuAt = st.CPU, main, now
 }
 
-// untouched tells that nothing has happened to the process since the last
+// isUntouched tells that nothing has happened to the process since the last
 // look: to stop, to continue, to end and to take in a message all make its
 // main thread run. While probes fail the other threads count as well.
-func (t *tracked) untouched(main time.Duration) bool {
+func (t *tracked) isUntouched(main time.Duration) bool {
 	return main > 0 && main == t.mainCPU && t.Failures == 0 && !t.treeAt.IsZero()
 }
 
-// wasAsked tells from the CPU time used since the last look, by the process and
+// hadMessage tells from the CPU time used since the last look, by the process and
 // by its main thread where that is known, whether there was a message.
-func (t *tracked) wasAsked(process, main time.Duration, mainKnown bool) bool {
+func (t *tracked) hadMessage(process, main time.Duration, mainKnown bool) bool {
 	switch {
 	case mainKnown && t.cmd.Transport == "stdio":
 		return main >= stdioCall
@@ -140,12 +140,12 @@ func (t *tracked) wasAsked(process, main time.Duration, mainKnown bool) bool {
 func (t *tracked) noteTree(tree []process.Stat, now time.Time) {
 	var rss uint64
 	var cpu time.Duration
-	t.tree, t.halted = make([]monitor.Identity, 0, len(tree)), false
+	t.tree, t.anyStopped = make([]monitor.Identity, 0, len(tree)), false
 	for _, st := range tree {
 		rss += st.RSSBytes
 		cpu += st.CPU
 		t.tree = append(t.tree, st.Identity)
-		t.halted = t.halted || st.State == process.Stopped
+		t.anyStopped = t.anyStopped || st.State == process.Stopped
 	}
 	e := &t.in.Evidence
 	t.in.RSSBytes, t.in.Processes = rss, len(tree)
@@ -153,7 +153,7 @@ func (t *tracked) noteTree(tree []process.Stat, now time.Time) {
 		e.SteadyBytes = rss
 	}
 	t.calls.noteTree(t.tree, t.in.Identity, now)
-	if t.in.Managed && t.work.isGoingOn(tree, t.in.Identity, now) { // nothing else is parked
+	if t.in.Managed && t.work.noteTree(tree, t.in.Identity, now) { // nothing else is parked
 		e.QuietSince = now
 	}
 	t.members = slices.DeleteFunc(t.members, func(id monitor.Identity) bool {
@@ -201,11 +201,11 @@ func (t *tracked) noteListeners(all []process.Listener, again bool, now time.Tim
 	}
 	for _, l := range all {
 		port := int(l.Addr.Port())
-		if !t.hasMember(l.PID) || !l.Reachable() || port == t.port || t.launched() && port == t.launch.Port {
+		if !t.hasMember(l.PID) || !l.Reachable() || port == t.port || t.isLaunched() && port == t.launch.Port {
 			continue
 		}
 		if other := t.port != 0 || slices.Contains(t.notDashboard, port); other {
-			t.noteOther(port)
+			t.noteOtherPort(port)
 			if t.port != 0 || !again {
 				continue
 			}
@@ -225,7 +225,7 @@ func (t *tracked) noteListeners(all []process.Listener, again bool, now time.Tim
 func (t *tracked) notePort(all []process.Listener) {
 	t.looked, t.listens, t.in.Port = true, false, 0
 	for _, l := range all {
-		if !slices.Contains(t.mayListen(), l.PID) {
+		if !slices.Contains(t.listenerPIDs(), l.PID) {
 			continue
 		}
 		t.listens = true
@@ -235,8 +235,8 @@ func (t *tracked) notePort(all []process.Listener) {
 	}
 }
 
-// mayListen are the pids of the processes whose sockets matter.
-func (t *tracked) mayListen() []int {
+// listenerPIDs are the pids of the processes whose sockets matter.
+func (t *tracked) listenerPIDs() []int {
 	if t.isSerena() {
 		return pidsOf(t.members)
 	}
@@ -254,15 +254,15 @@ func (t *tracked) hasMember(pid int) bool {
 	return slices.ContainsFunc(t.members, func(id monitor.Identity) bool { return id.PID == pid })
 }
 
-// noteOther takes in a port of its own that is not its dashboard.
-func (t *tracked) noteOther(port int) {
+// noteOtherPort takes in a port of its own that is not its dashboard.
+func (t *tracked) noteOtherPort(port int) {
 	if t.wantsMCP() {
 		t.in.MCPURL = mcpURL(t.cmd.Transport, port)
 	}
 }
 
-// probeDue decides whether to ask the instance now.
-func (t *tracked) probeDue(now time.Time, burst bool) bool {
+// isProbeDue decides whether to ask the instance now.
+func (t *tracked) isProbeDue(now time.Time, burst bool) bool {
 	if t.probing || t.Stopped || !t.ExitedAt.IsZero() || (t.port == 0 && len(t.candidates) == 0) {
 		return false
 	}
@@ -277,21 +277,21 @@ func (t *tracked) probeDue(now time.Time, burst bool) bool {
 // it was asleep. A call that heals what is wrong may take less than shows.
 func (t *tracked) signOfLifeSuffices(now time.Time) bool {
 	return t.Answered && t.Failures == 0 && t.nextProbe.IsZero() && !t.active && !t.Busy &&
-		t.mainCPU > 0 && !t.overviewDue(now) && !t.health.red()
+		t.mainCPU > 0 && !t.isOverviewDue(now) && !t.health.needsAttention()
 }
 
-// overviewDue reports whether a probe is to ask for the overview in any case.
-func (t *tracked) overviewDue(now time.Time) bool {
+// isOverviewDue reports whether a probe is to ask for the overview in any case.
+func (t *tracked) isOverviewDue(now time.Time) bool {
 	return t.wantOverview || now.Sub(t.overviewAt) >= overviewEvery
 }
 
 // judge is the state of t.
 func (t *tracked) judge(now time.Time) monitor.Verdict {
-	t.NoDashboard, t.FailingCPU, t.Problem = !t.isSerena(), t.cpu-t.cpuThen, t.health.worst(now)
+	t.NoDashboard, t.FailingCPU, t.Problem = !t.isSerena(), t.cpu-t.cpuAtFailure, t.health.worst(now)
 	t.Listens = t.port != 0 || slices.ContainsFunc(t.candidates, func(c candidate) bool {
 		return !slices.Contains(t.notDashboard, c.port)
 	})
-	usage := t.usage()
+	usage := t.shownEvidence()
 	return monitor.Judge(&t.Facts, &usage, now)
 }
 
@@ -304,11 +304,11 @@ func (t *tracked) instance(now time.Time) (monitor.Instance, bool) {
 	} else if t.in.Evidence.RedSince.IsZero() {
 		t.in.Evidence.RedSince = now
 	}
-	if v.Gone || (!t.in.Recognised && !t.Answered && !t.isAlone() && !t.in.OnPipes) {
+	if v.Gone || (!t.in.Recognised && !t.Answered && !t.isDedicated() && !t.in.OnPipes) {
 		return monitor.Instance{}, false
 	}
 	in := t.in
-	in.State, in.Cause, in.Reason, in.Evidence = v.State, v.Cause, v.Reason, t.usage()
+	in.State, in.Cause, in.Reason, in.Evidence = v.State, v.Cause, v.Reason, t.shownEvidence()
 	switch p := t.Problem; {
 	case p == nil:
 	case v.Cause == p.Cause && v.State == monitor.StateZombie:
@@ -328,12 +328,12 @@ func (t *tracked) instance(now time.Time) (monitor.Instance, bool) {
 	return in, true
 }
 
-// usage is the evidence that a snapshot shows, of what was found. Nothing is looked at for
+// shownEvidence is the evidence that a snapshot shows, of what was found. Nothing is looked at for
 // it, and it stays the same while nothing happens.
-func (t *tracked) usage() monitor.Evidence {
+func (t *tracked) shownEvidence() monitor.Evidence {
 	e := t.in.Evidence
 	e.Transport, e.IdleSince, e.ClientGone = t.transport(), t.calls.idleSince(e.IdleSince), !t.clientGone.IsZero()
-	if !t.overStdio() { // what its pipes tell says nothing
+	if !t.isOverStdio() { // what its pipes tell says nothing
 		e.ClientGone, e.Orphaned, e.Suspected, e.AloneSince = false, false, false, time.Time{}
 	}
 	return e
@@ -347,7 +347,7 @@ func (t *tracked) transport() string {
 		return "http"
 	case t.cmd.Transport != "":
 		return t.cmd.Transport
-	case t.overStdio():
+	case t.isOverStdio():
 		return "stdio"
 	}
 	return ""

@@ -45,7 +45,7 @@ func TestProbeDue(t *testing.T) {
 	} {
 		tr := known()
 		c.setup(tr)
-		if got := tr.probeDue(start.Add(time.Millisecond), c.burst); got != c.want {
+		if got := tr.isProbeDue(start.Add(time.Millisecond), c.burst); got != c.want {
 			t.Errorf("%s: got %v", c.name, got)
 		}
 	}
@@ -80,7 +80,7 @@ func TestSignOfLifeSuffices(t *testing.T) {
 	tr := known()
 	yes := true
 	tr.in.Busy, tr.lastTask, tr.in.LastActivity = &yes, "Task-1:ListDirTool", start
-	tr.succeeded(result{port: 24282, signOfLife: true}, start.Add(time.Minute))
+	tr.noteAnswer(result{port: 24282, signOfLife: true}, start.Add(time.Minute))
 	if tr.in.Busy != &yes || tr.lastTask == "" || !tr.in.LastActivity.Equal(start) || !tr.in.LastHeartbeat.Equal(start.Add(time.Minute)) {
 		t.Errorf("%+v", tr.in)
 	}
@@ -102,7 +102,7 @@ func TestUntouched(t *testing.T) {
 		tr := known()
 		tr.mainCPU, tr.treeAt = time.Second, start
 		c.touch(tr)
-		if got := tr.untouched(c.main); got != c.want {
+		if got := tr.isUntouched(c.main); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -144,7 +144,7 @@ func TestCPUUseAsksForAProbe(t *testing.T) {
 func TestFailuresTurnRedAndBack(t *testing.T) {
 	tr := known()
 	now := start
-	fail := func() { tr.failed(result{}, now) }
+	fail := func() { tr.noteFailure(result{}, now) }
 	state := func() monitor.State { in, _ := tr.instance(now); return in.State }
 	for _, step := range []struct {
 		after time.Duration
@@ -161,7 +161,7 @@ func TestFailuresTurnRedAndBack(t *testing.T) {
 			t.Fatalf("after %v: %s, want %s", now.Sub(start), got, step.want)
 		}
 	}
-	tr.succeeded(result{port: 24282}, now)
+	tr.noteAnswer(result{port: 24282}, now)
 	if got := state(); got != monitor.StateNoProject || tr.Failures != 0 {
 		t.Errorf("one good answer heals: %s", got)
 	}
@@ -170,14 +170,14 @@ func TestFailuresTurnRedAndBack(t *testing.T) {
 func TestWorkDoesNotHealRed(t *testing.T) {
 	tr := known()
 	for _, after := range []time.Duration{0, 5 * time.Second, 10 * time.Second, 15 * time.Second} {
-		tr.failed(result{}, start.Add(after))
+		tr.noteFailure(result{}, start.Add(after))
 	}
 	tr.cpu += time.Hour
 	now := start.Add(20 * time.Second)
 	if in, _ := tr.instance(now); in.Cause != monitor.CauseUnreachable {
 		t.Errorf("healed by using the CPU: %s", in.State)
 	}
-	tr.succeeded(result{port: 24282}, now)
+	tr.noteAnswer(result{port: 24282}, now)
 	if in, _ := tr.instance(now); in.State == monitor.StateZombie {
 		t.Error("not healed by an answer")
 	}
@@ -243,7 +243,7 @@ func TestLastCallOfAnOlderVersion(t *testing.T) {
 	d := olderDashboard{log: []serena.Record{{At: start, Thread: "Task-2:FindSymbolTool"}}}
 	for _, first := range []bool{true, false} {
 		q := question{port: 24282, first: first, logFrom: -1}
-		r := q.put(t.Context(), d)
+		r := q.ask(t.Context(), d)
 		r.readLog(t.Context(), d, q)
 		if at := serena.LastCall(r.records); at.Equal(start) != first || r.logged {
 			t.Errorf("first look %v: the last call at %v, logged %v", first, at, r.logged)
@@ -263,9 +263,9 @@ func TestLogCanWait(t *testing.T) {
 		tr.Answered, tr.OneLook, tr.overviewAt = !c.first, c.single, start
 		d := &noCalls{calls: c.calls}
 		q := tr.question(start)
-		r := q.put(t.Context(), d)
+		r := q.ask(t.Context(), d)
 		r.readLog(t.Context(), d, q)
-		tr.succeeded(r, start)
+		tr.noteAnswer(r, start)
 		if waits := !d.read; waits != c.waits || waits && tr.nextProbe.IsZero() {
 			t.Errorf("%+v: the log waits %v, the next probe at %v", c, waits, tr.nextProbe)
 		}
@@ -291,17 +291,17 @@ func (d *noCalls) Records(context.Context, int, int) ([]serena.Record, int, erro
 func TestLostOverviewIsAskedForAgain(t *testing.T) {
 	tr := known()
 	tr.in.Version = "2.1.0"
-	tr.succeeded(result{port: 24282, changed: true}, start)
+	tr.noteAnswer(result{port: 24282, changed: true}, start)
 	if !tr.wantOverview || tr.nextProbe.IsZero() {
 		t.Error("given up")
 	}
 	tr.nextProbe = time.Time{} // as when a probe comes back
-	tr.succeeded(result{port: 24282, overview: &serena.Overview{Version: "2.1.0"}}, start)
+	tr.noteAnswer(result{port: 24282, overview: &serena.Overview{Version: "2.1.0"}}, start)
 	if tr.wantOverview || !tr.nextProbe.IsZero() {
 		t.Error("asked for although it has come")
 	}
-	tr.succeeded(result{port: 24282, changed: true, noRoute: true}, start)
-	if tr.wantOverview || tr.overviewDue(start) {
+	tr.noteAnswer(result{port: 24282, changed: true, noRoute: true}, start)
+	if tr.wantOverview || tr.isOverviewDue(start) {
 		t.Error("asked for although this version has none")
 	}
 }
@@ -312,14 +312,14 @@ func TestHardWorkIsNotDeath(t *testing.T) {
 	tr := known()
 	now := start
 	for now.Sub(start) < monitor.FailingWhenBusy {
-		tr.failed(result{}, now)
+		tr.noteFailure(result{}, now)
 		if in, _ := tr.instance(now); in.State == monitor.StateZombie {
 			t.Fatalf("red after %v", now.Sub(start))
 		}
 		now = now.Add(5 * time.Second)
 		tr.cpu += 4 * time.Second
 	}
-	tr.failed(result{}, now)
+	tr.noteFailure(result{}, now)
 	if in, _ := tr.instance(now); in.Cause != monitor.CauseUnreachable {
 		t.Error("not red after two minutes")
 	}
@@ -386,7 +386,7 @@ func TestSteadyBytes(t *testing.T) {
 	tr := known()
 	for _, c := range []struct{ rss, want uint64 }{{1000, 1000}, {950, 1000}, {900, 1000}, {899, 899}, {950, 950}, {0, 0}, {10, 10}} {
 		tr.noteTree([]process.Stat{{Identity: tr.in.Identity, RSSBytes: c.rss}}, time.Now())
-		if got := tr.usage().SteadyBytes; got != c.want {
+		if got := tr.shownEvidence().SteadyBytes; got != c.want {
 			t.Errorf("at %d: %d, want %d", c.rss, got, c.want)
 		}
 	}

@@ -19,18 +19,18 @@ func (t *tracked) noteUse(r result, now time.Time) {
 	counted := r.calls != nil && (t.in.ToolCalls == nil || *r.calls != *t.in.ToolCalls)
 	t.calls.noteCalls(r, ran, now)
 	switch since := &t.in.Evidence.IdleSince; {
-	case !r.tasked || !r.queued || len(r.queue) > 0 || t.Stopped || t.calls.missing():
+	case !r.tasked || !r.queued || len(r.queue) > 0 || t.Stopped || t.calls.isAnyMissing():
 		*since = time.Time{}
 	case ran || counted || since.IsZero():
 		*since = now
 	}
 }
 
-// lookForUsers looks whether anybody is connected to a server that has been found to
+// checkConnections looks whether anybody is connected to a server that has been found to
 // answer nobody. Of one over stdio its pipes tell.
-func (l *loop) lookForUsers(t *tracked) {
+func (l *loop) checkConnections(t *tracked) {
 	t.in.Evidence.NoUsers = false
-	if t.overStdio() || t.in.Evidence.RedSince.IsZero() || !t.Stopped && !t.Unreachable {
+	if t.isOverStdio() || t.in.Evidence.RedSince.IsZero() || !t.Stopped && !t.Unreachable {
 		return
 	}
 	pids := pidsOf(t.members, t.tree)
@@ -68,7 +68,7 @@ type cutOffs struct {
 
 	// The tree that was known before a probe began that has not shown a call is
 	// from before that call: one that is read when it shows may hold its work.
-	asked, clean []monitor.Identity
+	treeAtProbe, treeBefore []monitor.Identity
 
 	count     tally // the newest that is known
 	uncounted bool  // it did not say how many calls it has had when it was asked last
@@ -125,7 +125,7 @@ func (c *cutOffs) noteCalls(r result, ran bool, now time.Time) {
 	if !c.goesOn() && (ran || len(r.queue) > 0) {
 		c.last = nil // what comes into the tree from now on may be of other calls
 	}
-	last := run{name: taskName(r.task), before: c.clean}
+	last := run{name: taskName(r.task), before: c.treeBefore}
 	c.runs = slices.DeleteFunc(c.runs, func(was run) bool {
 		if r.tasked && was.name == last.name {
 			last.before = was.before
@@ -134,7 +134,7 @@ func (c *cutOffs) noteCalls(r result, ran bool, now time.Time) {
 		return false
 	})
 	if ran && r.task.CutOff() {
-		c.cut(last.before, now)
+		c.noteCutOff(last.before, now)
 	}
 	steady := r.tasked && !ran
 	if r.tasked && r.calls != nil {
@@ -153,7 +153,7 @@ func (c *cutOffs) noteCalls(r result, ran bool, now time.Time) {
 			c.runs = append(c.runs, was)
 		case c.count.task == last.name && c.count.allWell(was.begun):
 		default:
-			c.cut(was.before, now)
+			c.noteCutOff(was.before, now)
 		}
 	}
 	begun := tally{}
@@ -163,21 +163,21 @@ func (c *cutOffs) noteCalls(r result, ran bool, now time.Time) {
 	for _, task := range r.queue {
 		known := func(was run) bool { return was.name == task.Name }
 		if task.IsRunning && serena.IsToolCall(task.Name) && !slices.ContainsFunc(c.runs, known) {
-			c.runs = append(c.runs, run{name: task.Name, before: c.clean, begun: begun})
+			c.runs = append(c.runs, run{name: task.Name, before: c.treeBefore, begun: begun})
 		}
 	}
-	c.clean = c.asked
+	c.treeBefore = c.treeAtProbe
 }
 
-// missing tells that a call has left the queue, and whether it ended well is to
+// isAnyMissing tells that a call has left the queue, and whether it ended well is to
 // be asked again.
-func (c *cutOffs) missing() bool {
+func (c *cutOffs) isAnyMissing() bool {
 	return slices.ContainsFunc(c.runs, func(was run) bool { return was.missed })
 }
 
-// cut takes note that a call was cut off. While an earlier one may go on, what
+// noteCutOff takes note that a call was cut off. While an earlier one may go on, what
 // was there before that one counts.
-func (c *cutOffs) cut(before []monitor.Identity, now time.Time) {
+func (c *cutOffs) noteCutOff(before []monitor.Identity, now time.Time) {
 	if !c.goesOn() {
 		c.last = &cutOff{before: before}
 	}
@@ -190,16 +190,16 @@ func (c *cutOffs) noteTree(tree []monitor.Identity, server monitor.Identity, now
 	if c.last == nil {
 		return
 	}
-	c.last.left = leftOver(tree, c.last.before, server)
+	c.last.left = hasLeftOver(tree, c.last.before, server)
 	if c.goesOn() && !now.Before(c.last.until) && !c.last.left {
 		c.last.over = now
 	}
 }
 
-// leftOver reports whether a tree may hold something that a call has started: a
+// hasLeftOver reports whether a tree may hold something that a call has started: a
 // process that was not there before, and is younger than the server. Of a tree
 // that is not known nobody can say.
-func leftOver(tree, before []monitor.Identity, server monitor.Identity) bool {
+func hasLeftOver(tree, before []monitor.Identity, server monitor.Identity) bool {
 	return len(tree) == 0 || slices.ContainsFunc(tree, func(id monitor.Identity) bool {
 		return id.Start > server.Start && !slices.Contains(before, id)
 	})
@@ -221,12 +221,12 @@ const (
 	quietSpan = 30 * time.Second
 )
 
-// isGoingOn takes in the tree of a server, each parent before what it has started, and
+// noteTree takes in the tree of a server, each parent before what it has started, and
 // reports whether anything below it has worked since the last look. A
 // process that came or went has worked. One that has lost the parent that started it
 // was left to go on by somebody: it works for as long as it is there.
-func (w *work) isGoingOn(tree []process.Stat, server monitor.Identity, now time.Time) bool {
-	list := below(tree, server)
+func (w *work) noteTree(tree []process.Stat, server monitor.Identity, now time.Time) bool {
+	list := processesBelow(tree, server)
 	var cpu time.Duration
 	ids := make([]monitor.Identity, 0, len(list))
 	for _, p := range list {
@@ -238,14 +238,14 @@ func (w *work) isGoingOn(tree []process.Stat, server monitor.Identity, now time.
 	if span := now.Sub(w.at); span > quietSpan {
 		most = time.Duration(float64(quietCPU) * float64(span) / float64(quietSpan))
 	}
-	worked := w.at.IsZero() || cpu-w.cpu > most || !slices.Equal(ids, w.below) || leftBehind(tree, server, ids)
+	worked := w.at.IsZero() || cpu-w.cpu > most || !slices.Equal(ids, w.below) || hasLeftBehind(tree, server, ids)
 	w.at, w.cpu, w.below = now, cpu, ids
 	return worked
 }
 
-// leftBehind reports whether there is a process in the tree that is neither below the
+// hasLeftBehind reports whether there is a process in the tree that is neither below the
 // server nor above it.
-func leftBehind(tree []process.Stat, server monitor.Identity, below []monitor.Identity) bool {
+func hasLeftBehind(tree []process.Stat, server monitor.Identity, below []monitor.Identity) bool {
 	above := server.PID
 	for _, p := range slices.Backward(tree) {
 		switch {

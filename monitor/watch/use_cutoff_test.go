@@ -13,24 +13,24 @@ import (
 func TestCutOffCalls(t *testing.T) {
 	at := time.Now()
 	tr := known()
-	tr.succeeded(idle(cutCall), at)
+	tr.noteAnswer(idle(cutCall), at)
 	later := at.Add(time.Minute)
-	tr.succeeded(idle(&serena.Task{Name: "Task-3:ListDirTool", Finished: true}), later)
+	tr.noteAnswer(idle(&serena.Task{Name: "Task-3:ListDirTool", Finished: true}), later)
 	over := at.Add(cutOffWork)
 	for _, c := range []struct{ now, want time.Time }{
 		{later, time.Time{}}, {over.Add(-1), time.Time{}}, {over, over}, {over.Add(time.Hour), over},
 	} {
 		tr.noteTree(treeOf(), c.now)
-		if got := tr.usage().IdleSince; got != c.want {
+		if got := tr.shownEvidence().IdleSince; got != c.want {
 			t.Errorf("after %v: idle since %v, want %v", c.now.Sub(at), got, c.want)
 		}
 	}
 	// The same one, seen again, is no other.
 	tr = known()
-	tr.succeeded(idle(cutCall), at)
-	tr.succeeded(idle(cutCall), over)
+	tr.noteAnswer(idle(cutCall), at)
+	tr.noteAnswer(idle(cutCall), over)
 	tr.noteTree(treeOf(), over)
-	if got := tr.usage().IdleSince; got != over {
+	if got := tr.shownEvidence().IdleSince; got != over {
 		t.Errorf("idle since %v", got)
 	}
 }
@@ -58,19 +58,19 @@ func TestWhatACutOffCallLeaves(t *testing.T) {
 		if c.before != nil {
 			tr.noteTree(c.before, at.Add(-time.Minute))
 		}
-		tr.calls.asked = tr.tree
-		tr.succeeded(result{port: 24282, signOfLife: true}, at.Add(-time.Second))
+		tr.calls.treeAtProbe = tr.tree
+		tr.noteAnswer(result{port: 24282, signOfLife: true}, at.Add(-time.Second))
 		tr.noteTree(treeOf(5, 9), at) // the call is at work already
-		tr.calls.asked = tr.tree
-		tr.succeeded(idle(cutCall), at)
+		tr.calls.treeAtProbe = tr.tree
+		tr.noteAnswer(idle(cutCall), at)
 		for _, now := range []time.Time{over.Add(-1), over, long} {
 			tr.noteTree(c.after, now)
-			if got := tr.usage().IdleSince; !got.IsZero() != (c.idle && !now.Before(over)) {
+			if got := tr.shownEvidence().IdleSince; !got.IsZero() != (c.idle && !now.Before(over)) {
 				t.Errorf("%s, after %v: idle since %v", c.name, now.Sub(at), got)
 			}
 		}
 		tr.noteTree(treeOf(), long.Add(time.Hour))
-		if got := tr.usage().IdleSince; got.IsZero() || !c.idle && got != long.Add(time.Hour) {
+		if got := tr.shownEvidence().IdleSince; got.IsZero() || !c.idle && got != long.Add(time.Hour) {
 			t.Errorf("%s, which has ended: idle since %v", c.name, got)
 		}
 	}
@@ -122,16 +122,16 @@ func TestCutOffBehindAnother(t *testing.T) {
 		now := at
 		for _, r := range c.looks {
 			now = now.Add(Limits{}.orDefault().Busy)
-			tr.succeeded(r, now)
-			if tr.calls.missing() && (!tr.usage().IdleSince.IsZero() || tr.nextProbe.IsZero()) {
+			tr.noteAnswer(r, now)
+			if tr.calls.isAnyMissing() && (!tr.shownEvidence().IdleSince.IsZero() || tr.nextProbe.IsZero()) {
 				t.Errorf("%s: idle, or not asked again, before its end is known", c.name)
 			}
 		}
-		if got := tr.usage().IdleSince; got.IsZero() != c.cut {
+		if got := tr.shownEvidence().IdleSince; got.IsZero() != c.cut {
 			t.Errorf("%s: idle since %v", c.name, got)
 		}
 		tr.noteTree(treeOf(), now.Add(cutOffWork))
-		if tr.usage().IdleSince.IsZero() {
+		if tr.shownEvidence().IdleSince.IsZero() {
 			t.Errorf("%s: never idle again", c.name)
 		}
 	}
@@ -144,9 +144,9 @@ func TestWhatACutOffCallStartsLate(t *testing.T) {
 	over := at.Add(cutOffWork)
 	tr := known()
 	tr.noteTree(treeOf(5), at.Add(-time.Minute))
-	tr.calls.asked = tr.tree
-	tr.succeeded(result{port: 24282, signOfLife: true}, at.Add(-time.Second))
-	tr.succeeded(idle(cutCall), at)
+	tr.calls.treeAtProbe = tr.tree
+	tr.noteAnswer(result{port: 24282, signOfLife: true}, at.Add(-time.Second))
+	tr.noteAnswer(idle(cutCall), at)
 	for _, c := range []struct {
 		what string
 		tree []process.Stat
@@ -155,14 +155,14 @@ func TestWhatACutOffCallStartsLate(t *testing.T) {
 		{"nothing is left", treeOf(5), over}, {"a command", treeOf(5, 9), time.Time{}}, {"it has ended", treeOf(5), over}, {"no tree is known", nil, time.Time{}},
 	} {
 		tr.noteTree(c.tree, over)
-		if got := tr.usage().IdleSince; got != c.want {
+		if got := tr.shownEvidence().IdleSince; got != c.want {
 			t.Errorf("%s: idle since %v, want %v", c.what, got, c.want)
 		}
 	}
 	later := over.Add(time.Hour)
-	tr.succeeded(idle(&serena.Task{Name: "Task-3:ListDirTool", Finished: true}), later)
+	tr.noteAnswer(idle(&serena.Task{Name: "Task-3:ListDirTool", Finished: true}), later)
 	tr.noteTree(treeOf(5, 9), later)
-	if got := tr.usage().IdleSince; got != later {
+	if got := tr.shownEvidence().IdleSince; got != later {
 		t.Errorf("used since: idle since %v", got)
 	}
 }

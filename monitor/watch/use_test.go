@@ -56,8 +56,8 @@ func TestIdleSince(t *testing.T) {
 	} {
 		tr := known()
 		tr.lastTask, tr.in.ToolCalls, tr.in.Evidence.IdleSince = "Task-1:ListDirTool", number(5), c.known
-		tr.succeeded(c.r, now)
-		if got := tr.usage().IdleSince; got != c.want {
+		tr.noteAnswer(c.r, now)
+		if got := tr.shownEvidence().IdleSince; got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -66,22 +66,22 @@ func TestIdleSince(t *testing.T) {
 func TestWhatEndsIdleness(t *testing.T) {
 	now := time.Now()
 	for name, happens := range map[string]func(*tracked){
-		"no answer":                    func(t *tracked) { t.failed(result{}, now) },
+		"no answer":                    func(t *tracked) { t.noteFailure(result{}, now) },
 		"suspended":                    func(t *tracked) { t.noteStat(process.Stat{State: process.Stopped}, 0, now) },
-		"suspended while it was asked": func(t *tracked) { t.Stopped = true; t.succeeded(idle(nil), now) },
+		"suspended while it was asked": func(t *tracked) { t.Stopped = true; t.noteAnswer(idle(nil), now) },
 	} {
 		tr := known()
 		tr.in.Evidence.IdleSince = now
 		happens(tr)
-		if got := tr.usage().IdleSince; !got.IsZero() {
+		if got := tr.shownEvidence().IdleSince; !got.IsZero() {
 			t.Errorf("%s: idle since %v", name, got)
 		}
 	}
 	// That we stop to ask is no answer.
 	tr := known()
 	tr.in.Evidence.IdleSince = now
-	tr.failed(result{err: context.Canceled}, now)
-	if tr.usage().IdleSince != now {
+	tr.noteFailure(result{err: context.Canceled}, now)
+	if tr.shownEvidence().IdleSince != now {
 		t.Error("a probe that was given up ends idleness")
 	}
 	// It begins anew when it is continued and says so.
@@ -91,8 +91,8 @@ func TestWhatEndsIdleness(t *testing.T) {
 		t.Error("one that was continued is not asked")
 	}
 	later := now.Add(time.Second)
-	if tr.succeeded(idle(nil), later); tr.usage().IdleSince != later {
-		t.Errorf("idle since %v", tr.usage().IdleSince)
+	if tr.noteAnswer(idle(nil), later); tr.shownEvidence().IdleSince != later {
+		t.Errorf("idle since %v", tr.shownEvidence().IdleSince)
 	}
 }
 
@@ -123,10 +123,10 @@ func TestClockSteps(t *testing.T) {
 	for _, step := range []time.Duration{24 * time.Hour, -24 * time.Hour} {
 		tr := known()
 		tr.Born = at
-		tr.succeeded(idle(cutCall), at)
+		tr.noteAnswer(idle(cutCall), at)
 		tr.in.Evidence, tr.clientGone = monitor.Evidence{IdleSince: at, Orphaned: true, AloneSince: at}, at
 		tr.noteTree(treeOf(), stepped(t, at.Add(time.Minute), step))
-		if got := tr.usage().IdleSince; !got.IsZero() {
+		if got := tr.shownEvidence().IdleSince; !got.IsZero() {
 			t.Errorf("%v: a call that was cut off is over", step)
 		}
 		now := stepped(t, at.Add(cutOffWork), step)
@@ -213,16 +213,16 @@ func TestRedSince(t *testing.T) {
 // What a server says about its interface stays known when it does not say so.
 func TestKeepsState(t *testing.T) {
 	tr := known()
-	if tr.usage().KeepsState != nil {
+	if tr.shownEvidence().KeepsState != nil {
 		t.Error("known before it has said so")
 	}
 	tr.noteOverview(&serena.Overview{Version: "2.1.0", AgentInterface: "REPL"})
 	tr.noteOverview(&serena.Overview{Version: "2.1.0"})
-	if keeps := tr.usage().KeepsState; keeps == nil || !*keeps {
+	if keeps := tr.shownEvidence().KeepsState; keeps == nil || !*keeps {
 		t.Error("forgotten")
 	}
 	tr.noteOverview(&serena.Overview{Version: "2.1.0", AgentInterface: "tools"})
-	if keeps := tr.usage().KeepsState; keeps == nil || *keeps {
+	if keeps := tr.shownEvidence().KeepsState; keeps == nil || *keeps {
 		t.Error("it keeps nothing")
 	}
 }
@@ -247,7 +247,7 @@ func TestMessageDuringAProbe(t *testing.T) {
 	tr.active = true
 	l.inFlight++ // that of this result
 	l.absorb(result{id: tr.in.Identity, port: 24282, signOfLife: true}, start)
-	if !tr.probeDue(start.Add(tr.limits.Active), false) {
+	if !tr.isProbeDue(start.Add(tr.limits.Active), false) {
 		t.Error("the message is lost")
 	}
 }
@@ -265,7 +265,7 @@ func TestIdlenessIsNeverMadeUp(t *testing.T) {
 			now = now.Add(time.Duration(rapid.IntRange(1, 400).Draw(t, "seconds")) * time.Second)
 			switch rapid.SampledFrom([]string{"idle", "call", "busy", "sign", "fails", "stop", "go", "unknown"}).Draw(t, "what") {
 			case "idle":
-				tr.succeeded(idle(&serena.Task{Name: tr.lastTask, Finished: true}), now)
+				tr.noteAnswer(idle(&serena.Task{Name: tr.lastTask, Finished: true}), now)
 				quiet = !tr.Stopped
 				said[now] = quiet
 			case "call":
@@ -274,23 +274,23 @@ func TestIdlenessIsNeverMadeUp(t *testing.T) {
 				if !last.Finished {
 					cut = now.Add(cutOffWork)
 				}
-				tr.succeeded(idle(last), now)
+				tr.noteAnswer(idle(last), now)
 				quiet, said = !tr.Stopped, map[time.Time]bool{now: true}
 			case "busy":
 				r := idle(nil)
 				r.queue = []serena.Task{*aCall}
 				r.task = &serena.Task{Name: tr.lastTask, Finished: true}
-				tr.succeeded(r, now)
+				tr.noteAnswer(r, now)
 				quiet, said = false, map[time.Time]bool{}
 			case "sign":
-				tr.succeeded(result{port: 1, signOfLife: true}, now)
+				tr.noteAnswer(result{port: 1, signOfLife: true}, now)
 			case "fails":
-				tr.failed(result{err: errors.New("x")}, now)
+				tr.noteFailure(result{err: errors.New("x")}, now)
 				if !tr.Stopped {
 					quiet, said = false, map[time.Time]bool{}
 				}
 			case "unknown":
-				tr.succeeded(result{port: 1}, now)
+				tr.noteAnswer(result{port: 1}, now)
 				quiet, said = false, map[time.Time]bool{}
 			case "stop":
 				tr.noteStat(process.Stat{State: process.Stopped}, 0, now)
@@ -302,7 +302,7 @@ func TestIdlenessIsNeverMadeUp(t *testing.T) {
 				over = now
 			}
 			tr.noteTree(treeOf(), now)
-			got := tr.usage().IdleSince
+			got := tr.shownEvidence().IdleSince
 			switch {
 			case now.Before(cut) || !quiet:
 				if !got.IsZero() {
@@ -363,8 +363,8 @@ func TestLookForUsers(t *testing.T) {
 		tr.cmd.Transport, tr.in.Evidence.RedSince, tr.tree = "streamable-http", start, []monitor.Identity{{PID: 5, Start: 5}}
 		c.change(tr)
 		l := &loop{self: monitor.Identity{PID: 1}, o: Options{System: connected{pid: tr.in.Identity.PID, ports: c.ports, users: c.users}}}
-		l.lookForUsers(tr)
-		if got := tr.usage().NoUsers; got != c.want {
+		l.checkConnections(tr)
+		if got := tr.shownEvidence().NoUsers; got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

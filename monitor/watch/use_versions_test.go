@@ -53,14 +53,14 @@ func (s *replayed) look(waits bool) monitor.Instance {
 	ctx, giveUp := context.WithCancel(s.Context())
 	defer giveUp()
 	before, answered := len(s.Asked()), make(chan result, 1)
-	go func() { answered <- ask.put(ctx, s.loop.o.Dashboards) }()
+	go func() { answered <- ask.ask(ctx, s.loop.o.Dashboards) }()
 	if waits {
 		waitFor(s.T, "the overview is asked for", func() bool { return slices.Contains(s.Asked()[before:], "GET /get_config_overview") })
 		giveUp()
 	}
 	r, tree := <-answered, []process.Stat{{Identity: s.known.in.Identity}}
 	r.readLog(s.Context(), s.loop.o.Dashboards, ask)
-	s.known.succeeded(r, s.now)
+	s.known.noteAnswer(r, s.now)
 	s.known.noteTree(tree, s.now)
 	s.loop.noteHealth(s.known, r, tree, s.now)
 	in, shown := s.known.instance(s.now)
@@ -74,7 +74,7 @@ func (s *replayed) look(waits bool) monitor.Instance {
 func (s *replayed) fresh() error {
 	s.Helper()
 	s.now = s.now.Add(time.Second)
-	if err := s.loop.lookAt(s.Context(), s.known.in.Identity, make(chan fresh, 1), s.now); err != nil {
+	if err := s.loop.lookFreshly(s.Context(), s.known.in.Identity, make(chan freshAnswer, 1), s.now); err != nil {
 		return err
 	}
 	if s.loop.inFlight > 0 {
@@ -93,7 +93,7 @@ func (s *replayed) freshIdle() time.Time {
 	if err := s.fresh(); err != nil {
 		s.Fatal(err)
 	}
-	return s.known.usage().IdleSince
+	return s.known.shownEvidence().IdleSince
 }
 
 // TestVersions goes through the states of each version. A tool that runs holds up

@@ -88,11 +88,11 @@ func (o Options) orDefault() Options {
 
 // Watch is the model. Make one with New.
 type Watch struct {
-	o        Options
-	unseen   *monitor.Snapshot // before the first look
-	feed     monitor.Feed[*monitor.Snapshot]
-	happened happened
-	loop     *loop // of Serve, or for the next one: see renew
+	o      Options
+	unseen *monitor.Snapshot // before the first look
+	feed   monitor.Feed[*monitor.Snapshot]
+	events recentEvents
+	loop   *loop // of Serve, or for the next one: see renew
 
 	mu    sync.Mutex
 	rules Rules
@@ -107,7 +107,7 @@ type message func(context.Context, *loop, time.Time)
 func New(o Options) *Watch {
 	w := &Watch{o: o.orDefault(), wake: monitor.NewBell()}
 	w.rules, w.loop = w.o.Rules, newLoop(w.o, nil)
-	w.happened.record, w.happened.log = w.o.Record, w.o.Log
+	w.events.record, w.events.log = w.o.Record, w.o.Log
 	w.loop.warnings = slices.Clone(o.Warnings)
 	w.unseen = &monitor.Snapshot{At: time.Now(), Warnings: w.loop.warnings}
 	return w
@@ -130,7 +130,7 @@ func (w *Watch) Subscribe() (snapshots <-chan *monitor.Snapshot, cancel func()) 
 // for concurrent use.
 func (w *Watch) SetWarnings(list []string) {
 	list = slices.Clone(list)
-	w.tell(func(_ context.Context, l *loop, _ time.Time) { l.warnings = list })
+	w.enqueue(func(_ context.Context, l *loop, _ time.Time) { l.warnings = list })
 }
 
 // SetRules replaces the rules that servers other than Serena are recognised by.
@@ -139,7 +139,7 @@ func (w *Watch) SetRules(r Rules) {
 	w.mu.Lock()
 	w.rules = r
 	w.mu.Unlock()
-	w.tell(func(_ context.Context, l *loop, now time.Time) { l.setRules(w.Rules(), now) })
+	w.enqueue(func(_ context.Context, l *loop, now time.Time) { l.setRules(w.Rules(), now) })
 }
 
 // PinsChanged makes the next snapshot, made at once, say what Options.Pinned says
@@ -149,7 +149,7 @@ func (w *Watch) PinsChanged() { w.wake.Ring() }
 // PolicyChanged makes the next snapshot, made at once, say what Options.Plan says
 // now. It does not wait for that, and is safe for concurrent use.
 func (w *Watch) PolicyChanged() {
-	w.tell(func(_ context.Context, l *loop, _ time.Time) { l.undecided = true })
+	w.enqueue(func(_ context.Context, l *loop, _ time.Time) { l.planStale = true })
 }
 
 // Rules are those of now. It is safe for concurrent use.
@@ -159,17 +159,17 @@ func (w *Watch) Rules() Rules {
 	return w.rules
 }
 
-// tell has Serve take in what somebody says before the next snapshot.
-func (w *Watch) tell(takeIn message) {
+// enqueue has Serve take in what somebody says before the next snapshot.
+func (w *Watch) enqueue(takeIn message) {
 	w.mu.Lock()
 	w.inbox = append(w.inbox, takeIn)
 	w.mu.Unlock()
 	w.wake.Ring()
 }
 
-// takeIn takes in what waits in the inbox, one by one, so that a panic loses one alone.
+// readInbox takes in what waits in the inbox, one by one, so that a panic loses one alone.
 // What comes meanwhile waits for the next time: a flood of hints delays no exit.
-func (w *Watch) takeIn(ctx context.Context, l *loop) {
+func (w *Watch) readInbox(ctx context.Context, l *loop) {
 	w.mu.Lock()
 	waiting := len(w.inbox)
 	w.mu.Unlock()
@@ -188,10 +188,10 @@ func (w *Watch) renew(l *loop) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.loop = newLoop(l.o, nil)
-	w.loop.told, w.loop.proofs, w.loop.shared, w.loop.warnings = l.told, l.proofs, l.shared, l.warnings
+	w.loop.announced, w.loop.proofs, w.loop.shared, w.loop.warnings = l.announced, l.proofs, l.shared, l.warnings
 	for _, t := range l.tracked {
 		if a := t.launch; a != nil {
-			again := func(ctx context.Context, l *loop, now time.Time) { l.takeIn(ctx, *a, now) }
+			again := func(ctx context.Context, l *loop, now time.Time) { l.applyLaunch(ctx, *a, now) }
 			w.inbox = slices.Insert(w.inbox, 0, again)
 		}
 	}
@@ -209,7 +209,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 	if w.o.Settings != nil {
 		running.Go(func() {
 			_ = w.o.Settings.Serve(ctx, func() {
-				w.tell(func(_ context.Context, l *loop, now time.Time) { l.nameChildren(true, now) })
+				w.enqueue(func(_ context.Context, l *loop, now time.Time) { l.nameChildren(true, now) })
 			})
 		})
 	}
@@ -220,7 +220,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 		w.renew(l)
 	}()
 
-	w.takeIn(ctx, l) // before the first look
+	w.readInbox(ctx, l) // before the first look
 	tick := time.NewTimer(0)
 	defer tick.Stop()
 	next := time.Now()
@@ -230,10 +230,10 @@ func (w *Watch) Serve(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case id := <-exits.Exits():
-			l.exited(id, time.Now())
+			l.noteExit(id, time.Now())
 		case r := <-l.results:
 			l.absorb(r, time.Now())
-			l.askWhole(ctx, l.tracked[r.id], time.Now())
+			l.probeForWaiting(ctx, l.tracked[r.id], time.Now())
 			if l.inFlight > 0 {
 				if gathered == nil {
 					gathered = time.After(gatherTime)
@@ -242,7 +242,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 			}
 		case <-gathered:
 		case <-w.wake:
-			w.takeIn(ctx, l)
+			w.readInbox(ctx, l)
 			tick.Reset(min(l.interval(), max(time.Until(next), 0)))
 		case <-tick.C:
 			l.tick(ctx, time.Now())
@@ -269,23 +269,23 @@ func (w *Watch) publish(l *loop, now time.Time) {
 	}
 	before := w.Snapshot()
 	after := &monitor.Snapshot{
-		Seq: before.Seq + 1, At: now, Instances: w.happened.withoutEnded(l.instances(now)), Warnings: l.warnings,
+		Seq: before.Seq + 1, At: now, Instances: w.events.withoutEnded(l.instances(now)), Warnings: l.warnings,
 		AwakeSince: l.awakeSince,
 	}
 	for _, e := range w.newEvents(l, before, after) {
-		w.happened.note(e)
+		w.events.note(e)
 	}
-	after.Recent = w.happened.list()
+	after.Recent = w.events.latest()
 	changed := before.Seq == 0 || !sameFacts(before, after, true)
-	if changed || l.undecided || len(l.answers) > 0 || !l.decideAt.IsZero() && !now.Before(l.decideAt) {
-		l.undecided = false
-		l.decideAt = w.o.Plan(after)
-		after.Recent = w.happened.list()
+	if changed || l.planStale || len(l.answers) > 0 || !l.planDue.IsZero() && !now.Before(l.planDue) {
+		l.planStale = false
+		l.planDue = w.o.Plan(after)
+		after.Recent = w.events.latest()
 		changed = changed || !samePlans(before, after)
 	}
 	held := changed && l.inFlight > 0 && len(l.answers) == 0 && before.Seq > 0 && sameFacts(before, after, false) && samePlans(before, after)
 	for _, answer := range l.answers {
-		answer <- fresh{s: after}
+		answer <- freshAnswer{s: after}
 	}
 	l.answers = nil
 	if changed && !held {

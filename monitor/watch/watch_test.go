@@ -133,7 +133,7 @@ func TestUnreapedWrapper(t *testing.T) {
 	defer cancel()
 	now := time.Now()
 	l.tick(ctx, now)
-	server := l.find(func(tr *tracked) bool { return tr.root.PID == f.pid })
+	server := l.findInstance(func(tr *tracked) bool { return tr.root.PID == f.pid })
 	if server == nil || server.in.Processes != 2 {
 		t.Fatalf("not found below its wrapper: %+v", server)
 	}
@@ -213,7 +213,7 @@ func TestQuietMeansNoSnapshots(t *testing.T) {
 	if got := w.Snapshot(); got.Seq != 0 {
 		t.Error("a snapshot before the first look")
 	}
-	l.begun = now
+	l.firstTick = now
 	w.publish(l, now)
 	before := w.Snapshot()
 	if before.Seq != 1 {
@@ -227,7 +227,7 @@ func TestQuietMeansNoSnapshots(t *testing.T) {
 		t.Error("a snapshot without a change")
 	}
 	w.SetWarnings([]string{"x"})
-	w.takeIn(t.Context(), l)
+	w.readInbox(t.Context(), l)
 	w.publish(l, now)
 	if got := w.Snapshot(); got == before || len(got.Warnings) != 1 {
 		t.Error("a warning is a change")

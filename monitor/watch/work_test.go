@@ -91,7 +91,7 @@ func TestWork(t *testing.T) {
 		var now, since time.Time
 		for look := range 121 {
 			now = begin.Add(time.Duration(look) * 30 * time.Second)
-			if w.isGoingOn(c.job.tree(look), monitor.Identity{PID: serverPID, Start: 1}, now) {
+			if w.noteTree(c.job.tree(look), monitor.Identity{PID: serverPID, Start: 1}, now) {
 				since = now
 			}
 		}
