@@ -109,7 +109,7 @@ func (w *Watch) newEvents(l *loop, before, after *monitor.Snapshot) (events []mo
 		events = append(events, in.Event(k, after.At, detail))
 	}
 	for i := range l.unannounced {
-		add(l.arrivalEvent(&l.unannounced[i], before, after))
+		add(l.arrivalKind(&l.unannounced[i], before, after), &l.unannounced[i], l.unannounced[i].Origin())
 		add(monitor.EventStopped, &l.unannounced[i], runningTime(&l.unannounced[i], after.At))
 	}
 	l.unannounced = nil
@@ -137,7 +137,7 @@ func (w *Watch) newEvents(l *loop, before, after *monitor.Snapshot) (events []mo
 		if was == nil {
 			was = &monitor.Instance{State: monitor.StateStarting}
 			if in.Cause != monitor.CauseDefunct { // its end was told before
-				add(l.arrivalEvent(in, before, after))
+				add(l.arrivalKind(in, before, after), in, in.Origin())
 			}
 			if before.Seq == 0 {
 				was.State, was.ProjectName = monitor.StateProject, in.ProjectName // nobody saw it activate
@@ -167,14 +167,13 @@ func (w *Watch) newEvents(l *loop, before, after *monitor.Snapshot) (events []mo
 	return events
 }
 
-// arrivalEvent is the event for an instance that has come into the model: also because of other
-// rules, or of a hint.
-func (l *loop) arrivalEvent(in *monitor.Instance, before, after *monitor.Snapshot) (kind monitor.EventKind, of *monitor.Instance, detail string) {
-	kind = monitor.EventStarted
+// arrivalKind is the event for an instance that has come into the model: also because of
+// other rules, or of a hint.
+func (l *loop) arrivalKind(in *monitor.Instance, before, after *monitor.Snapshot) monitor.EventKind {
 	if before.Seq == 0 || in.Identity.Start < l.self.Start || !in.StartedAt.IsZero() && after.At.Sub(in.StartedAt) > maxStartAge {
-		kind = monitor.EventFound
+		return monitor.EventFound
 	}
-	return kind, in, in.Origin()
+	return monitor.EventStarted
 }
 
 // moveAnnounced takes note that what was taken for a server is another process, or none: that is no

@@ -269,8 +269,7 @@ func (t *tracked) noteAnswer(r result, now time.Time) {
 	t.port, t.Answered, t.Failures, t.Unreachable = r.port, true, 0, false
 	t.health.lostDashboard = nil
 	t.candidates = nil
-	wall := now.Round(0) // what a view is shown is the time of day
-	in.Port, in.DashboardURL, in.LastHeartbeat = r.port, serena.DashboardURL(r.port), wall
+	in.Port, in.DashboardURL, in.LastHeartbeat = r.port, serena.DashboardURL(r.port), wall(now)
 	if r.signOfLife {
 		t.calls.treeBefore = t.calls.treeAtProbe
 		return
@@ -282,7 +281,6 @@ func (t *tracked) noteAnswer(r result, now time.Time) {
 	}
 	t.overviewHeld = r.held
 	t.noteUse(r, now)
-	t.noteActivity(r, wall)
 	t.wantOverview = t.wantOverview || r.changed || r.first
 	if r.overview != nil {
 		t.noteOverview(r.overview)
@@ -298,31 +296,8 @@ func (t *tracked) noteAnswer(r result, now time.Time) {
 	}
 }
 
-// noteActivity finds out when a client last asked for something. A call shows
-// as the last task, in the count, or in the queue; several may have come and
-// gone since the last probe, and Serena's own tasks come in between.
-func (t *tracked) noteActivity(r result, now time.Time) {
-	in := &t.in
-	calls := in.ToolCalls
-	if r.calls != nil {
-		in.ToolCalls = r.calls
-	}
-	name := t.lastTask
-	if r.tasked {
-		t.lastTask = taskName(r.task)
-	}
-	isCall := serena.IsToolCall(t.lastTask)
-	switch {
-	case slices.ContainsFunc(r.queue, func(task serena.Task) bool { return serena.IsToolCall(task.Name) }):
-		in.LastActivity = now
-	case r.first && r.calls != nil && *r.calls == 0 && !isCall:
-		in.LastActivity = in.StartedAt // no call yet: it has been idle since it started
-	case r.first:
-		in.LastActivity = serena.LastCall(r.records)
-	case isCall && t.lastTask != name, calls != nil && r.calls != nil && *r.calls > *calls:
-		in.LastActivity = now
-	}
-}
+// wall is a time as a view is shown it: the time of day.
+func wall(now time.Time) time.Time { return now.Round(0) }
 
 func (t *tracked) noteOverview(o *serena.Overview) {
 	in := &t.in

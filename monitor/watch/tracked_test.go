@@ -210,7 +210,7 @@ func TestActivity(t *testing.T) {
 	} {
 		tr := known()
 		tr.in.StartedAt, tr.in.LastActivity, tr.in.ToolCalls, tr.lastTask = began, before, n(5), "Task-1:ListDirTool"
-		tr.noteActivity(c.r, start)
+		tr.noteUse(c.r, start)
 		if !tr.in.LastActivity.Equal(c.want) {
 			t.Errorf("%s: %v, want %v", c.name, tr.in.LastActivity, c.want)
 		}

@@ -9,20 +9,40 @@ import (
 	"lamplighter/monitor/serena"
 )
 
-// noteUse takes in a whole answer. What is not known counts as work, and so does
-// any task, also one that is no call: somebody has asked for it. A task that has
-// come and gone since the last look ended now at the latest. It is to be called
-// before the rest of the answer is taken in.
+// noteUse finds out of a whole answer since when nobody asks for anything, and when a client
+// last did. What is not known counts as work, and so does any task, also one that is no
+// call: somebody has asked for it. A task that has come and gone since the last look ended
+// now at the latest. A call shows as the last task, in the count, or in the queue; several
+// may have come and gone since the last probe, and Serena's own tasks come in between.
 func (t *tracked) noteUse(r result, now time.Time) {
+	in, since := &t.in, &t.in.Evidence.IdleSince
 	ran := r.tasked && taskName(r.task) != t.lastTask
+	more := r.calls != nil && in.ToolCalls != nil && *r.calls > *in.ToolCalls
 	// A first count tells nothing of the time before it.
-	counted := r.calls != nil && (t.in.ToolCalls == nil || *r.calls != *t.in.ToolCalls)
+	counted := r.calls != nil && (in.ToolCalls == nil || *r.calls != *in.ToolCalls)
+	if r.tasked {
+		t.lastTask = taskName(r.task)
+	}
+	if r.calls != nil {
+		in.ToolCalls = r.calls
+	}
 	t.calls.noteCalls(r, ran, now)
-	switch since := &t.in.Evidence.IdleSince; {
+	switch {
 	case !r.tasked || !r.queued || len(r.queue) > 0 || t.Stopped || t.calls.isAnyMissing():
 		*since = time.Time{}
 	case ran || counted || since.IsZero():
 		*since = now
+	}
+	isCall := serena.IsToolCall(t.lastTask)
+	switch {
+	case slices.ContainsFunc(r.queue, func(task serena.Task) bool { return serena.IsToolCall(task.Name) }):
+		in.LastActivity = wall(now)
+	case r.first && r.calls != nil && *r.calls == 0 && !isCall:
+		in.LastActivity = in.StartedAt // no call yet: it has been idle since it started
+	case r.first:
+		in.LastActivity = serena.LastCall(r.records)
+	case isCall && ran, more:
+		in.LastActivity = wall(now)
 	}
 }
 
