@@ -171,13 +171,6 @@ func TestClientsWhoLeave(t *testing.T) {
 		// The fake does not read its pipe, as a server that hangs.
 		d.await(f.pid, "orphaned", inState(monitor.StateZombie, monitor.CauseOrphaned))
 	})
-	t.Run("left before", func(t *testing.T) {
-		t.Parallel()
-		client, f := clientOf(t, answers{"project": "beta"}, line...)
-		client.Process.Kill()
-		client.Wait()
-		drive(t).await(f.pid, "suspected", inState(monitor.StateZombie, monitor.CauseSuspected))
-	})
 	t.Run("alive", func(t *testing.T) {
 		t.Parallel()
 		client, f := clientOf(t, answers{"project": "gamma"}, line...)

@@ -12,30 +12,16 @@ import (
 // TestRestoredIdleness: that a server was idle counts when it has done nothing since.
 func TestRestoredIdleness(t *testing.T) {
 	before, now := time.Now().Add(-time.Hour), time.Now()
-	three, four := int64(3), int64(4)
-	idle := func(task string, calls *int64) result {
-		return result{port: 24282, tasked: true, task: &serena.Task{Name: task, Finished: true}, queued: true, calls: calls}
-	}
-	busy, silent := idle("Task-7:FindSymbolTool", &three), idle("", nil)
-	busy.queue = []serena.Task{{Name: "Task-8:FindSymbolTool", IsRunning: true}}
-	silent.tasked = false
-	for name, c := range map[string]struct {
-		answer result
-		want   time.Time
-	}{
-		"nothing since":     {idle("Task-7:FindSymbolTool", &three), before},
-		"another task":      {idle("Task-8:FindSymbolTool", &three), now},
-		"another call":      {idle("Task-7:FindSymbolTool", &four), now},
-		"at work":           {busy, time.Time{}},
-		"says nothing more": {silent, time.Time{}},
-	} {
+	for task, want := range map[string]time.Time{"Task-7:FindSymbolTool": before, "Task-8:FindSymbolTool": now} {
 		l := newLoop(Options{Rules: noRules{}}, nil)
 		tr := known()
-		l.proofs = map[monitor.Identity]monitor.Proof{tr.in.Identity: {IdleSince: before, LastTask: "Task-7:FindSymbolTool", Calls: &three}}
+		l.proofs = map[monitor.Identity]monitor.Proof{tr.in.Identity: {IdleSince: before, LastTask: "Task-7:FindSymbolTool", Calls: number(3)}}
 		l.restore(tr)
-		tr.noteUse(c.answer, now)
-		if got := tr.shownEvidence().IdleSince; !got.Equal(c.want) {
-			t.Errorf("%s: idle since %v, want %v", name, got, c.want)
+		answer := idle(&serena.Task{Name: task, Finished: true})
+		answer.calls = number(3)
+		tr.noteUse(answer, now)
+		if got := tr.shownEvidence().IdleSince; !got.Equal(want) {
+			t.Errorf("%s: idle since %v, want %v", task, got, want)
 		}
 	}
 }

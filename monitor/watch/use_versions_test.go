@@ -168,12 +168,3 @@ func TestVersions(t *testing.T) {
 		})
 	}
 }
-
-// TestREPLKeepsState: the interface tells whether a server keeps variables, also
-// before it is used.
-func TestREPLKeepsState(t *testing.T) {
-	s := replay(t, serenatest.Version, serenatest.REPL)
-	if in := s.look(false); in.State != monitor.StateProject || in.Evidence.KeepsState == nil || !*in.Evidence.KeepsState {
-		t.Errorf("%+v", in)
-	}
-}
