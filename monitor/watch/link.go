@@ -3,7 +3,6 @@ package watch
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -66,7 +65,6 @@ func (l *loop) checkClient(t *tracked, burst bool, now time.Time) {
 func (l *loop) recordPipe(t *tracked) {
 	before := t.in.Client.Identity
 	holder, pipe, found, err := l.o.System.Ends(t.in.Identity).Holder(before)
-	l.logDoubt(t, err)
 	if errors.Is(err, errors.ErrUnsupported) {
 		l.mergeWrappers(t)
 	}
@@ -87,14 +85,11 @@ func (l *loop) checkPipe(t *tracked, now time.Time) {
 	orphaned, suspected := false, false
 	if t.hasPipe() {
 		closed, err := ends.Closed(e.Pipe)
-		l.logDoubt(t, err)
 		// An end that the server itself has given up connects nobody either.
-		orphaned = closed && err == nil || errors.Is(err, process.ErrUnheld)
-		if orphaned {
-			if err := l.checkUnixClients(t); err != nil {
-				l.o.Log.Debug("a server without its client may have others", "instance", t.in.Label(), "pid", t.in.Identity.PID, "error", err)
-				orphaned, suspected = false, true
-			}
+		if closed && err == nil || errors.Is(err, process.ErrUnheld) {
+			others, err := l.hasUnixClients(t)
+			orphaned = !others && err == nil
+			suspected = !orphaned
 		}
 	} else {
 		abandoned, err := ends.Abandoned()
@@ -103,8 +98,10 @@ func (l *loop) checkPipe(t *tracked, now time.Time) {
 			// known is all there is.
 			abandoned, err = !t.clientGone.IsZero(), nil
 		}
-		l.logDoubt(t, err)
-		suspected = abandoned && err == nil && !errors.Is(l.checkUnixClients(t), errUnixClients)
+		if abandoned && err == nil {
+			others, _ := l.hasUnixClients(t)
+			suspected = !others
+		}
 	}
 	switch {
 	case !orphaned && !suspected:
@@ -123,12 +120,6 @@ func (l *loop) checkPipe(t *tracked, now time.Time) {
 	t.orphanedBefore, t.suspectedBefore = time.Time{}, time.Time{}
 }
 
-func (l *loop) logDoubt(t *tracked, err error) {
-	if err != nil && !errors.Is(err, process.ErrGone) && !errors.Is(err, process.ErrUnheld) && !errors.Is(err, errors.ErrUnsupported) {
-		l.o.Log.Debug("what holds a server's pipes is not known", "instance", t.in.Label(), "pid", t.in.Identity.PID, "error", err)
-	}
-}
-
 // isOverStdio tells a server whose client is whoever holds its pipes. One that
 // listens anywhere may have clients that no pipe tells of.
 func (t *tracked) isOverStdio() bool {
@@ -141,22 +132,19 @@ func (t *tracked) isOverStdio() bool {
 	return t.in.Recognised && t.cmd.Transport == "stdio"
 }
 
-var errUnixClients = errors.New("it may have clients over a unix socket")
-
-// checkUnixClients is nil when no client can have come in over a unix socket, of which no list
-// of ports tells, and no pipe: otherwise the error says how one may have, or what could not
-// be found out. What a Serena starts, such as a language server that several of them share,
-// takes none of its clients.
-func (l *loop) checkUnixClients(t *tracked) error {
+// hasUnixClients reports whether a client has come in over a unix socket, of which no list
+// of ports tells, and no pipe; with an error one may have. What a Serena starts, such as a
+// language server that several of them share, takes none of its clients.
+func (l *loop) hasUnixClients(t *tracked) (bool, error) {
 	tree, err := l.o.System.Tree(t.root)
 	if errors.Is(err, process.ErrGone) { // a wrapper may end and leave the server running
 		tree, err = l.o.System.Tree(t.in.Identity)
 	}
-	if errors.Is(err, process.ErrGone) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("whether it listens is not known: %w", err)
+	switch {
+	case errors.Is(err, process.ErrGone):
+		return false, nil
+	case err != nil:
+		return false, err
 	}
 	servers := slices.Clone(t.members)
 	if !t.isSerena() {
@@ -164,14 +152,9 @@ func (l *loop) checkUnixClients(t *tracked) error {
 			servers = append(servers, st.Identity)
 		}
 	}
-	taken, err := l.o.System.Ends(t.in.Identity).HasUnixClients(servers)
-	switch {
-	case taken:
-		return errUnixClients
-	case errors.Is(err, errors.ErrUnsupported) && t.isSerena(): // it is reached otherwise
-		return nil
-	case err != nil:
-		return fmt.Errorf("whether it has clients over a unix socket is not known: %w", err)
+	has, err := l.o.System.Ends(t.in.Identity).HasUnixClients(servers)
+	if t.isSerena() && errors.Is(err, errors.ErrUnsupported) { // it is reached otherwise
+		err = nil
 	}
-	return nil
+	return has, err
 }
