@@ -23,27 +23,25 @@ const maxProbes = 16
 
 // loop is the state of one Serve. Only its goroutine touches it.
 type loop struct {
-	o        Options
-	children map[monitor.Identity]*clientChild // of clients, whose entries are looked for
-	exits    process.Exits                     // nil for a single look
-	watched  map[monitor.Identity]bool         // whose ends exits tells
-	scan     func() ([]process.Info, error)    // see process.System.Scan
+	o    Options
+	self monitor.Identity
+	reports
 
+	scan        func() ([]process.Info, error) // see process.System.Scan
 	tracked     map[monitor.Identity]*tracked
-	announced   map[monitor.Identity]*monitor.Instance // what events have told of those that live
-	unannounced []monitor.Instance                     // that have ended before they were told of, until the next events
-	proofs      map[monitor.Identity]monitor.Proof     // see Watch.Restore; of those that were not found yet
-	shared      []monitor.Shared                       // see Watch.SetShared; never changed
-	warnings    []string
-	lastShown   map[string]monitor.Instance // by key, the running server of each as it was last
-	self        monitor.Identity
-	nextBurst   time.Time
-	firstTick   time.Time // of the first tick
-	lastClock   time.Time // when the clock was looked at last
-	awakeSince  time.Time // as Snapshot.AwakeSince
-	planStale   bool      // what the policies mean to do is to be said anew
-	planDue     time.Time // the same, from then on; zero: when something changes
-	looked      bool      // see hasLooked
+	children    map[monitor.Identity]*clientChild // of clients, whose entries are looked for
+	exits       process.Exits                     // nil for a single look
+	watched     map[monitor.Identity]bool         // whose ends exits tells
+	unannounced []monitor.Instance                // that have ended before they were announced, until the next events
+	lastShown   map[string]monitor.Instance       // by key, the running server of each as it was last
+
+	firstTick  time.Time
+	nextBurst  time.Time
+	looked     bool      // see hasLooked
+	lastClock  time.Time // when the clock was looked at last
+	awakeSince time.Time // as Snapshot.AwakeSince
+	planStale  bool      // what the policies mean to do is to be said anew
+	planDue    time.Time // the same, from then on; zero: when something changes
 
 	results  chan result
 	inFlight int
@@ -60,8 +58,8 @@ func newLoop(o Options, exits process.Exits) *loop {
 	o = o.orDefault()
 	l := &loop{
 		o: o, exits: exits, scan: o.System.Scan(),
-		tracked: make(map[monitor.Identity]*tracked), announced: make(map[monitor.Identity]*monitor.Instance),
-		proofs: make(map[monitor.Identity]monitor.Proof), children: make(map[monitor.Identity]*clientChild),
+		reports: reports{announced: make(map[monitor.Identity]*monitor.Instance), proofs: make(map[monitor.Identity]monitor.Proof)},
+		tracked: make(map[monitor.Identity]*tracked), children: make(map[monitor.Identity]*clientChild),
 		planStale: true, results: make(chan result), slots: make(chan struct{}, maxProbes),
 	}
 	self, _ := o.System.Stat(o.System.Self())

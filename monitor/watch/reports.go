@@ -13,6 +13,15 @@ import (
 	"lamplighter/monitor/serena"
 )
 
+// reports are what others have said, and what they were told: a loop that begins anew after
+// a panic goes on with it.
+type reports struct {
+	proofs    map[monitor.Identity]monitor.Proof // see Watch.Restore; of those that were not found yet
+	shared    []monitor.Shared                   // see Watch.SetShared; never changed
+	warnings  []string
+	announced map[monitor.Identity]*monitor.Instance // what events have told of those that live
+}
+
 // Hint makes the watch look at a process now instead of at its next round, and
 // ask its dashboard, whose port is 0 when it is not known. It is somebody's word that the
 // process is a server, Serena's tray protocol or the registry, and checked before anything

@@ -12,8 +12,8 @@ import (
 
 // tracked is everything known about one instance. Only the loop touches it.
 type tracked struct {
-	// in is what a snapshot shows, but for what instance and usage work out when one is
-	// made. Its Evidence is as it was found last.
+	// in is what a snapshot shows, but for what instance and shownEvidence work out when one
+	// is made. Its Evidence is as it was found last.
 	in monitor.Instance
 	monitor.Facts
 	lineage

@@ -188,7 +188,7 @@ func (w *Watch) renew(l *loop) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.loop = newLoop(l.o, nil)
-	w.loop.announced, w.loop.proofs, w.loop.shared, w.loop.warnings = l.announced, l.proofs, l.shared, l.warnings
+	w.loop.reports = l.reports
 	for _, t := range l.tracked {
 		if a := t.launch; a != nil {
 			again := func(ctx context.Context, l *loop, now time.Time) { l.applyLaunch(ctx, *a, now) }
