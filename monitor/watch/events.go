@@ -13,8 +13,9 @@ import (
 
 // recentEvents keeps the newest events for the snapshots. It is safe for concurrent use.
 type recentEvents struct {
-	record func(monitor.Event) // is told of all in one order, see Options
+	record func(monitor.Event) // see Options
 	log    *slog.Logger
+	noting sync.Mutex // so that all are told in one order; who only reads does not wait for record
 
 	mu         sync.Mutex
 	recent     []monitor.Event // newest first; replaced, never changed
@@ -25,17 +26,24 @@ type recentEvents struct {
 // parent that takes its time to reap them, and for clients that hold a place without a process.
 const maxDepartures = 200
 
-// note takes in an event, and tells it to all. When an instance has been ended, or was
-// not, the steps on the way are left out, and that it is gone is said once.
+// note takes in an event, and tells it to all.
 func (h *recentEvents) note(e monitor.Event) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.noting.Lock()
+	defer h.noting.Unlock()
+	h.add(e)
 	h.record(e)
 	attrs := []any{"instance", e.Label, "pid", e.PID}
 	if e.Detail != "" {
 		attrs = append(attrs, "detail", e.Detail)
 	}
 	h.log.Info(fmt.Sprintf("instance %s", e.Kind), attrs...)
+}
+
+// add takes in an event. When an instance has been ended, or was not, the steps on the way
+// are left out, and that it is gone is said once.
+func (h *recentEvents) add(e monitor.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if e.Kind == monitor.EventEnded || e.Kind == monitor.EventParked {
 		h.departures = append(h.departures[max(0, len(h.departures)-maxDepartures+1):], e)
 	}
