@@ -258,20 +258,15 @@ func (l *look) noteSuccess(c *call) {
 	}
 	asked := needsLanguageServer(c.task)
 	maps.DeleteFunc(l.problems, func(_ string, p *problem) bool {
-		if c.number <= p.task || p.task == 0 {
+		switch {
+		case c.number <= p.task || p.task == 0:
 			return false
-		}
-		switch p.Kind {
-		case monitor.StartFailed:
-			return asked && l.running
-		case monitor.RestartFailed:
-			return (asked || isREPL(c.task)) && l.running
-		case monitor.CrashLoop:
+		case p.Kind == monitor.CrashLoop:
 			return toolOf(c.task) == toolOf(p.tool)
-		case monitor.Hangs: // what Serena has in its cache it answers without one
-			return (asked || isREPL(c.task)) && !l.stopped
 		}
-		return asked
+		// What Serena has in its cache it answers without a language server that works.
+		mayAsk := isREPL(c.task) && (p.Kind == monitor.RestartFailed || p.Kind == monitor.Hangs)
+		return (asked || mayAsk) && l.running && !l.stopped
 	})
 	if asked || isREPL(c.task) {
 		l.lastFailed = nil
