@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -158,9 +157,7 @@ func parseFlags(args []string) Command {
 		case "--transport":
 			c.Transport = o.Value
 		case "--tool-timeout":
-			if n, err := strconv.ParseFloat(o.Value, 64); err == nil && n > 0 && n < 1e6 {
-				c.ToolTimeout = time.Duration(n * float64(time.Second))
-			}
+			c.ToolTimeout = cmp.Or(secondsIn(o.Value), c.ToolTimeout)
 		}
 	}
 	c.Project = cmp.Or(positional, c.Project)

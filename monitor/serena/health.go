@@ -41,7 +41,7 @@ type Health struct {
 	front      waiting
 	behind     waiting
 	init       waiting                            // the initialisation that runs
-	suspended  time.Time                          // since when a language server is stopped by a signal and no call waits
+	suspended  waiting                            // a language server that is stopped by a signal, and no call waits
 	cpuBefore  map[monitor.Identity]time.Duration // at the look before
 	lookedAt   time.Time
 	hadServers bool
@@ -66,9 +66,10 @@ type call struct {
 	crashed   bool   // it ended in this call
 }
 
-// waiting is a task that was first seen in its place at some time.
+// waiting is a task, or a language server, that was first seen in its place at some time.
+// The zero value is none.
 type waiting struct {
-	task  string
+	what  string
 	since time.Time
 	cpu   map[monitor.Identity]time.Duration
 }
@@ -139,29 +140,26 @@ type look struct {
 func (l *look) readRecord(r Record) {
 	const calls, executor = "serena.tools.tools_base:", "serena.task_executor:"
 	failure := r.Level == "ERROR"
-	if language, ok := strings.CutPrefix(r.Thread, "StartLS:"); ok {
+	language, starts := strings.CutPrefix(r.Thread, starterOf)
+	language, reads := strings.CutPrefix(language, readerOf)
+	if starts || reads {
 		l.noteLanguage(language)
+		isItsOwn := func(of string) bool { return of == language || of == "" }
 		switch {
-		case failure && r.Where == "serena.ls_manager:_start_language_server":
+		case starts && failure && r.Where == "serena.ls_manager:_start_language_server":
 			p := languageProblem(monitor.StartFailed, language, r)
 			p.Reason = reasonOf(r.Text, "language server for language "+language+": ", "language server "+language+": ")
 			l.problems[language] = &problem{Problem: p}
 			delete(l.ended, language)
-		case strings.Contains(r.Text, " completed in "):
-			maps.DeleteFunc(l.problems, func(of string, p *problem) bool { return (of == language || of == "") && p.Kind != monitor.CrashLoop })
+		case starts && strings.Contains(r.Text, " completed in "):
+			maps.DeleteFunc(l.problems, func(of string, p *problem) bool { return isItsOwn(of) && p.Kind != monitor.CrashLoop })
 			delete(l.ended, language)
-		}
-		return
-	}
-	if language, ok := strings.CutPrefix(r.Thread, readerOf); ok {
-		l.noteLanguage(language)
-		switch {
-		case failure && r.Where == "solidlsp.ls_process:_read_ls_process_stdout" && strings.HasPrefix(r.Text, "LanguageServerTerminatedException"):
+		case reads && failure && r.Where == "solidlsp.ls_process:_read_ls_process_stdout" && strings.HasPrefix(r.Text, "LanguageServerTerminatedException"):
 			l.exits[language] = append(l.exits[language], r)
 			l.ended[language] = r
 			// What does not answer has gone.
-			maps.DeleteFunc(l.problems, func(of string, p *problem) bool { return (of == language || of == "") && p.Kind == monitor.Hangs })
-		case r.Level == "WARNING" && r.Where == "solidlsp.language_servers.typescript_language_server:window_log_message" && strings.Contains(r.Text, "abnormal exit"):
+			maps.DeleteFunc(l.problems, func(of string, p *problem) bool { return isItsOwn(of) && p.Kind == monitor.Hangs })
+		case reads && r.Level == "WARNING" && r.Where == "solidlsp.language_servers.typescript_language_server:window_log_message" && strings.Contains(r.Text, "abnormal exit"):
 			l.innerCrash = &r
 		}
 		return
@@ -200,8 +198,11 @@ func (l *look) readRecord(r Record) {
 	}
 }
 
-// readerOf begins the names of threads that read from a language server.
-const readerOf = "LSP-stdout-reader:"
+// How the names of threads begin that start a language server, and that read from it.
+const (
+	starterOf = "StartLS:"
+	readerOf  = "LSP-stdout-reader:"
+)
 
 // callOf is what is known of a task.
 func (l *look) callOf(task string) *call {
@@ -325,7 +326,7 @@ func (l *look) hasHung(c *call) bool {
 		return l.s.At.Sub(c.record.At) < crashWindow // else it was not stopped then
 	}
 	then, since := l.cpuBefore, l.lookedAt
-	if l.front.task == c.task {
+	if l.front.what == c.task {
 		then, since = l.front.cpu, l.front.since
 	}
 	if then == nil || !l.running || l.s.At.Sub(since) < l.timeWaited(c.record)/2 {
@@ -336,12 +337,9 @@ func (l *look) hasHung(c *call) bool {
 
 // timeWaited is how long a call had waited that has run into its time-out.
 func (l *look) timeWaited(r Record) time.Duration {
-	var seconds float64
 	for _, before := range []string{"timeout=", "timed out after "} {
-		if _, text, found := strings.Cut(r.Text, before); found {
-			if _, err := fmt.Sscanf(text, "%f", &seconds); err == nil && seconds > 0 && seconds < 1e6 {
-				return time.Duration(seconds * float64(time.Second))
-			}
+		if _, text, found := strings.Cut(r.Text, before); found && secondsIn(text) > 0 {
+			return secondsIn(text)
 		}
 	}
 	return l.toolTimeout()
@@ -437,7 +435,7 @@ func (l *look) noteCrashes() {
 // an initialisation runs, and since when a language server is stopped although no call
 // waits for it.
 func (l *look) noteQueue() {
-	var front, behind, init waiting
+	var front, behind, init, stopped string
 	var places []string // of calls, and of whatever runs before them
 	for _, task := range l.s.Queue {
 		isCall := IsToolCall(task.Name)
@@ -448,35 +446,31 @@ func (l *look) noteQueue() {
 			places = append(places, task.Name)
 		}
 		if isCall && task.IsRunning && len(places) == 1 {
-			front = waiting{task.Name, l.s.At, cpuOf(l.s.Below)}
+			front = task.Name
 		}
 		if task.IsRunning && isInit(task.Name) {
-			init = waiting{task: task.Name, since: l.s.At}
+			init = task.Name
 		}
 	}
-	if front.task != "" && len(places) > 1 {
-		behind = waiting{task: places[1], since: l.s.At}
+	if front != "" && len(places) > 1 {
+		behind = places[1]
 	}
-	if behind.task != l.behind.task || front.task != l.front.task {
-		l.behind = behind
+	if l.stopped && l.waits < 0 {
+		stopped = "a language server"
 	}
-	if front.task != l.front.task {
-		l.front = front
+	if front != l.front.what {
+		l.behind = waiting{} // for another one
 	}
-	if init.task != l.init.task {
-		l.init = init
-	}
-	switch {
-	case !l.stopped || l.waits >= 0:
-		l.suspended = time.Time{}
-	case l.suspended.IsZero():
-		l.suspended = l.s.At
+	for was, what := range map[*waiting]string{&l.front: front, &l.behind: behind, &l.init: init, &l.suspended: stopped} {
+		if what != was.what {
+			*was = waiting{what, l.s.At, cpuOf(l.s.Below)}
+		}
 	}
 }
 
 // startingNote is what is to be mentioned of an initialisation.
 func (l *look) startingNote() monitor.Problem {
-	p := monitor.Problem{Kind: monitor.Starting, Language: l.onlyLanguage(), Since: l.init.since, Evidence: []string{l.init.task}}
+	p := monitor.Problem{Kind: monitor.Starting, Language: l.onlyLanguage(), Since: l.init.since, Evidence: []string{l.init.what}}
 	switch used := cpuUsed(l.cpuBefore, l.s.Below); {
 	case !l.running:
 		p.Reason = "no process of it runs yet"
@@ -495,11 +489,11 @@ func (l *look) queueProblem() (monitor.Problem, bool) {
 	if l.v.blocks {
 		since, limit = l.front.since, l.toolTimeout()
 	}
-	if l.behind.task == "" || l.s.At.Sub(since) <= limit {
+	if l.behind.what == "" || l.s.At.Sub(since) <= limit {
 		return monitor.Problem{}, false
 	}
 	return monitor.Problem{
-		Cause: monitor.CauseQueue, Reason: l.front.task, Calls: l.waits, Since: l.front.since, Evidence: []string{l.front.task, l.behind.task},
+		Cause: monitor.CauseQueue, Reason: l.front.what, Calls: l.waits, Since: l.front.since, Evidence: []string{l.front.what, l.behind.what},
 	}, true
 }
 
@@ -517,7 +511,7 @@ func (l *look) listProblems() []monitor.Problem {
 	if len(list) == 0 && l.failing.Calls >= faultsForRed {
 		list = append(list, l.failing)
 	}
-	if l.init.task != "" {
+	if l.init.what != "" {
 		list = append(list, l.startingNote())
 	}
 	for _, language := range slices.Sorted(maps.Keys(l.ended)) {
@@ -531,8 +525,8 @@ func (l *look) listProblems() []monitor.Problem {
 			list = append(list, p)
 		}
 	}
-	if !l.suspended.IsZero() {
-		p := monitor.Problem{Kind: monitor.Suspended, Language: l.onlyLanguage(), Since: l.suspended}
+	if l.suspended.what != "" {
+		p := monitor.Problem{Kind: monitor.Suspended, Language: l.onlyLanguage(), Since: l.suspended.since}
 		for _, below := range l.s.Below {
 			if below.State == process.Stopped {
 				p.Evidence = append(p.Evidence, fmt.Sprintf("process %d is stopped by a signal", below.PID))

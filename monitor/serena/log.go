@@ -151,6 +151,15 @@ func ReadClaim(home string, pid int, started time.Time) Claim {
 	return Claim{}
 }
 
+// secondsIn is the number of seconds at the beginning of a text, 0 for none that makes sense.
+func secondsIn(text string) time.Duration {
+	var seconds float64
+	if _, err := fmt.Sscanf(text, "%f", &seconds); err != nil || !(seconds > 0 && seconds < 1e6) {
+		return 0
+	}
+	return time.Duration(seconds * float64(time.Second))
+}
+
 // ToolTimeout is how long a tool call may take by the settings in that directory, 0
 // when they do not say.
 func ToolTimeout(home string) time.Duration {
@@ -159,9 +168,8 @@ func ToolTimeout(home string) time.Duration {
 		return 0
 	}
 	for line := range strings.Lines(string(data)) {
-		var seconds float64
-		if n, _ := fmt.Sscanf(line, "tool_timeout: %f", &seconds); n == 1 && seconds > 0 && seconds < 1e6 {
-			return time.Duration(seconds * float64(time.Second))
+		if text, found := strings.CutPrefix(line, "tool_timeout:"); found && secondsIn(text) > 0 {
+			return secondsIn(text)
 		}
 	}
 	return 0
