@@ -66,7 +66,7 @@ func (e ended) Watch(id monitor.Identity) error {
 func TestRestoredOrphan(t *testing.T) {
 	before, now := time.Now().Add(-time.Hour), time.Now()
 	client := &monitor.Client{Identity: monitor.Identity{PID: 1 << 30, Start: 1}, Name: "Codex"}
-	pipe := &monitor.Pipe{In: monitor.PipeEnd{Inode: 7}, Out: monitor.PipeEnd{Inode: 8}}
+	pipe := &aPipe
 	for name, c := range map[string]struct {
 		proof monitor.Proof
 		open  bool // when it is looked at first

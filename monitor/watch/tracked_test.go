@@ -86,7 +86,7 @@ func TestSignOfLifeSuffices(t *testing.T) {
 	}
 }
 
-func TestUntouched(t *testing.T) {
+func TestIsUntouched(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		touch func(*tracked)

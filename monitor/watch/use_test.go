@@ -149,7 +149,7 @@ func leave(t *tracked, known monitor.Evidence, gone time.Time) {
 	t.in.Evidence, t.clientGone = known, gone
 }
 
-func TestUsage(t *testing.T) {
+func TestShownEvidence(t *testing.T) {
 	gone, found, now := time.Now(), time.Now().Add(time.Second), time.Now().Add(time.Hour)
 	for _, c := range []struct {
 		name  string
@@ -340,7 +340,7 @@ func (c connected) Connections(port int) ([]process.Connection, error) {
 	return list, nil
 }
 
-func TestLookForUsers(t *testing.T) {
+func TestCheckConnections(t *testing.T) {
 	const dashboard, mcp, client = 24282, 9121, 77
 	suspended := func(tr *tracked) { tr.Stopped = true }
 	for _, c := range []struct {
