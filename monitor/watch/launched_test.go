@@ -5,7 +5,6 @@ package watch
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -168,37 +167,17 @@ func TestLaunchedSerenaIsShownAtOnce(t *testing.T) {
 // Who asked for a server may end: it stays who asked, and the server is well.
 func TestLaunchedForOneWhoEnds(t *testing.T) {
 	t.Parallel()
-	asker := exec.Command("sleep", "600")
-	if err := asker.Start(); err != nil {
-		t.Fatal(err)
-	}
-	w, _ := recording(t, Options{Rules: noRules{}})
 	f := listens(t)
-	a := template(t, f)
-	a.AskedBy = &monitor.Client{Identity: identityOf(t, asker.Process.Pid), Name: "sleep"}
-	w.Launched(a)
-	await(t, w, f.pid, "managed", patience, func(in *monitor.Instance) bool {
-		return in != nil && in.Client != nil && in.Client.Name == "sleep"
-	})
-	asker.Process.Kill()
-	asker.Wait()
-
 	l, ctx := looking(t)
 	now := time.Now()
 	l.applyLaunch(ctx, template(t, f), now)
-	tr := l.tracked[a.Server]
 	l.noteClientExit(curl.Identity, now)
 	for range 5 {
 		now = now.Add(burstEvery)
 		l.tick(ctx, now)
 	}
-	if in, shown := tr.instance(now); !shown || in.State != monitor.StateLive || in.Client == nil || in.Client.Name != "curl" {
-		t.Errorf("%+v", in)
-	}
-	late := listens(t)
-	w.Launched(template(t, late))
-	await(t, w, late.pid, "a later one", patience, func(in *monitor.Instance) bool { return in != nil })
-	if in := withPID(w.Snapshot(), f.pid); len(in) != 1 || in[0].Client == nil || in[0].Client.Name != "sleep" || in[0].State == monitor.StateZombie {
+	in, shown := l.tracked[identityOf(t, f.pid)].instance(now)
+	if !shown || in.State != monitor.StateLive || in.Client == nil || *in.Client != curl {
 		t.Errorf("%+v", in)
 	}
 }
