@@ -5,6 +5,13 @@
 //
 // Facts about processes come from monitor/process, answers of dashboards from
 // monitor/serena, and the judgement from monitor.
+//
+// A server is found by a rule (discover.go), by the settings of its client (entry.go), by the
+// shim that runs it (shared.go), or because somebody reports it (reports.go). What is above
+// it and what is part of it is in lineage.go, all that is known of it in tracked.go, what its
+// dashboard says in probe.go and health.go, whether anybody uses it in use.go and link.go, and
+// who ends in exits.go. One turn of the loop is in loop.go, a snapshot in watch.go, and what a
+// snapshot tells that the one before did not in events.go.
 package watch
 
 import (
