@@ -189,10 +189,7 @@ func (l *loop) findPorts(burst bool, now time.Time) {
 	var pids []int
 	var waiting []*tracked
 	for _, t := range l.tracked {
-		if t.isLaunched() && !t.isSerena() && t.launch.Port > 0 {
-			continue // it takes its clients where we told it to
-		}
-		if t.waitsForDashboard() || (burst && t.port == 0) || (!t.isSerena() && !t.looked) || t.wantsClientPort() {
+		if t.wantsPorts(burst) {
 			waiting = append(waiting, t)
 			pids = append(pids, t.listenerPIDs()...)
 		}

@@ -178,13 +178,18 @@ func (t *tracked) waitsForDashboard() bool {
 // isSerena tells a server that has a dashboard.
 func (t *tracked) isSerena() bool { return t.in.Kind == monitor.KindSerena }
 
-// wantsClientPort reports whether the port on which its clients reach it may open any moment.
-func (t *tracked) wantsClientPort() bool {
-	wanted := t.in.Port == 0
-	if t.isSerena() {
-		wanted = t.port != 0 && t.wantsMCP()
+// wantsPorts reports whether a port that is not known may be open by now.
+func (t *tracked) wantsPorts(burst bool) bool {
+	young := time.Since(t.firstSeen) < monitor.StartBudget
+	switch {
+	case !t.isSerena() && t.isLaunched() && t.launch.Port > 0: // it takes its clients where we told it to
+		return false
+	case t.port == 0 && burst:
+		return true
+	case !t.isSerena():
+		return !t.looked || t.in.Port == 0 && young
 	}
-	return wanted && time.Since(t.firstSeen) < monitor.StartBudget
+	return t.waitsForDashboard() || t.port != 0 && t.wantsMCP() && young
 }
 
 // wantsMCP reports whether a port of its own that is not the dashboard takes MCP.
