@@ -82,14 +82,14 @@ func FuzzClean(f *testing.F) {
 
 func TestSortIsStableUnderReordering(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		list := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) Instance {
-			return Instance{
+		list := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) *Instance {
+			return &Instance{
 				Kind:     KindSerena,
 				Identity: Identity{PID: rapid.IntRange(1, 5).Draw(t, "pid"), Start: rapid.Uint64Range(0, 3).Draw(t, "start")},
 				Port:     rapid.IntRange(0, 3).Draw(t, "port"), ProjectName: rapid.SampledFrom([]string{"", "a", "B", "b"}).Draw(t, "name"),
 				State: rapid.SampledFrom([]State{StateStarting, StateProject, StateZombie}).Draw(t, "state"),
 			}
-		}), 0, 12, func(in Instance) Identity { return in.Identity }).Draw(t, "list")
+		}), 0, 12, func(in *Instance) Identity { return in.Identity }).Draw(t, "list")
 		a, b := slices.Clone(list), rapid.Permutation(list).Draw(t, "order")
 		Sort(a)
 		Sort(b)
@@ -113,7 +113,7 @@ func TestWorstAndTotals(t *testing.T) {
 		{StateParked, StateParked}, {StateProject, StateProject}, {StateNoProject, StateNoProject},
 		{StateStarting, StateStarting}, {StateZombie, StateZombie}, {StateProject, StateZombie},
 	} {
-		s.Instances = append(s.Instances, Instance{State: step.add, RSSBytes: 10})
+		s.Instances = append(s.Instances, new(Instance{State: step.add, RSSBytes: 10}))
 		if got := s.Worst(); got != step.worst {
 			t.Errorf("with %s: worst is %s, want %s", step.add, got, step.worst)
 		}

@@ -15,17 +15,17 @@ type repeat struct {
 
 // Repeated are the servers that one client has started several times, together, in the
 // order of the list.
-func Repeated(list []Instance) (groups [][]*Instance) {
+func Repeated(list []*Instance) (groups [][]*Instance) {
 	alike, order := make(map[repeat][]*Instance), []repeat(nil)
-	for i := range list {
-		key, ok := list[i].repeat()
+	for _, in := range list {
+		key, ok := in.repeat()
 		if !ok {
 			continue
 		}
 		if alike[key] == nil {
 			order = append(order, key)
 		}
-		alike[key] = append(alike[key], &list[i])
+		alike[key] = append(alike[key], in)
 	}
 	for _, key := range order {
 		if len(alike[key]) > 1 {

@@ -15,7 +15,9 @@ type Snapshot struct {
 	// AwakeSince is when the machine last woke, or its clock was last set, while the
 	// watch ran; zero: never.
 	AwakeSince time.Time
-	Instances  []Instance // in the order of Sort
+	// Instances are in the order of Sort. One that has not changed is the same pointer as in the
+	// snapshot before.
+	Instances []*Instance
 	// Warnings are things the user should know that are not about one
 	// instance, such as a broken settings file. Each is one sentence.
 	Warnings []string
@@ -26,9 +28,9 @@ type Snapshot struct {
 
 // Instance is the one with that identity, nil when there is none.
 func (s *Snapshot) Instance(id Identity) *Instance {
-	for i := range s.Instances {
-		if s.Instances[i].Identity == id {
-			return &s.Instances[i]
+	for _, in := range s.Instances {
+		if in.Identity == id {
+			return in
 		}
 	}
 	return nil
@@ -38,11 +40,11 @@ func (s *Snapshot) Instance(id Identity) *Instance {
 // before anything else, then starting, then live. It is empty when there is none.
 func (s *Snapshot) Worst() State {
 	var worst State
-	for i := range s.Instances {
-		if !s.Instances[i].Listed() {
+	for _, in := range s.Instances {
+		if !in.Listed() {
 			continue
 		}
-		if st := s.Instances[i].State; worst == "" || st.severity() > worst.severity() {
+		if st := in.State; worst == "" || st.severity() > worst.severity() {
 			worst = st
 		}
 	}
@@ -67,8 +69,8 @@ type Totals struct {
 // Totals sums the snapshot up.
 func (s *Snapshot) Totals() Totals {
 	var t Totals
-	for i := range s.Instances {
-		switch in := &s.Instances[i]; {
+	for _, in := range s.Instances {
+		switch {
 		case in.OnPipes:
 			t.Unsure++
 			continue
@@ -77,20 +79,20 @@ func (s *Snapshot) Totals() Totals {
 			continue
 		}
 		t.Instances++
-		t.RSSBytes += s.Instances[i].RSSBytes
-		if s.Instances[i].State == StateZombie {
+		t.RSSBytes += in.RSSBytes
+		if in.State == StateZombie {
 			t.Attention++
 		}
-		if s.Instances[i].Lifetime == LifetimeSession {
+		if in.Lifetime == LifetimeSession {
 			t.Sessions++
 		}
-		switch in := &s.Instances[i]; {
+		switch {
 		case in.State == StateParked:
 			t.Parked++
 		case in.IsShared():
 			t.Shared++
 		}
-		if sharing := s.Instances[i].Sharing; sharing != nil {
+		if sharing := in.Sharing; sharing != nil {
 			t.SavedBytes += sharing.SavedBytes
 		}
 	}
@@ -100,13 +102,8 @@ func (s *Snapshot) Totals() Totals {
 // Sort puts instances in the order of every listing: those that need attention
 // first, then by name, then by pid, so that entries keep their place
 // while others come and go; last what is only on a client's pipes.
-func Sort(list []Instance) {
-	unsorted := slices.Clone(list)
-	order := make([]*Instance, len(list)) // to move whole instances at each step takes longer
-	for i := range unsorted {
-		order[i] = &unsorted[i]
-	}
-	slices.SortFunc(order, func(a, b *Instance) int {
+func Sort(list []*Instance) {
+	slices.SortFunc(list, func(a, b *Instance) int {
 		return cmp.Or(
 			cmp.Compare(onPipes(a), onPipes(b)),
 			cmp.Compare(attention(b), attention(a)),
@@ -115,9 +112,6 @@ func Sort(list []Instance) {
 			cmp.Compare(a.Identity.Start, b.Identity.Start),
 		)
 	})
-	for i, in := range order {
-		list[i] = *in
-	}
 }
 
 func onPipes(in *Instance) int {

@@ -89,8 +89,8 @@ func TestKeepHasRoomForThoseThatMatter(t *testing.T) {
 				t.Fatalf("%s: %d lines for %d", what, len(shown), fits)
 			}
 			for _, e := range shown {
-				i := slices.IndexFunc(snap.Instances, func(in monitor.Instance) bool { return view.ID(in.ID()) == e.Action.ID })
-				if missing > 0 && !first(view.Of(&snap.Instances[i])) {
+				i := slices.IndexFunc(snap.Instances, func(in *monitor.Instance) bool { return view.ID(in.ID()) == e.Action.ID })
+				if missing > 0 && !first(view.Of(snap.Instances[i])) {
 					t.Fatalf("%s: %s has the room of another", what, e.Title)
 				}
 			}

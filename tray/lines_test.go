@@ -114,7 +114,7 @@ func genMenu(t *rapid.T, label string) (menu, map[view.ID]bool) {
 		in.State = rapid.SampledFrom([]monitor.State{monitor.StateProject, monitor.StateZombie}).Draw(t, "state")
 		in.Recognised = rapid.IntRange(0, 3).Draw(t, "recognised") > 0
 		in.Pinned, in.Plan = rapid.Bool().Draw(t, "pinned"), genPlan(t)
-		snap.Instances = append(snap.Instances, in)
+		snap.Instances = append(snap.Instances, new(in))
 	}
 	snap.Recent, snap.Policy = genEvents(t, snap.Instances), genPolicy(t)
 	monitor.Sort(snap.Instances)

@@ -92,8 +92,8 @@ func menuOf(snap *monitor.Snapshot, now time.Time, opts menuOptions) (menu, figu
 func running(snap *monitor.Snapshot) map[view.ID]bool {
 	ids := map[view.ID]bool{}
 	if snap != nil {
-		for i := range snap.Instances {
-			ids[view.ID(snap.Instances[i].ID())] = true
+		for _, in := range snap.Instances {
+			ids[view.ID(in.ID())] = true
 		}
 	}
 	return ids

@@ -31,8 +31,12 @@ func serena(pid int, project string, idle time.Duration, mb uint64) monitor.Inst
 }
 
 func snapshot(list ...monitor.Instance) *monitor.Snapshot {
-	monitor.Sort(list)
-	return &monitor.Snapshot{At: noon, Instances: list}
+	s := &monitor.Snapshot{At: noon}
+	for _, in := range list {
+		s.Instances = append(s.Instances, &in)
+	}
+	monitor.Sort(s.Instances)
+	return s
 }
 
 // generic makes an instance of a server that is not Serena.
@@ -354,7 +358,7 @@ func TestQuit(t *testing.T) {
 		"Quit Lamplighter (1 session ends, other servers go on)":                              {found, session},
 		"Quit Lamplighter (2 sessions end, other servers go on)":                              {session, shared, session},
 	} {
-		if got := menuAt(&monitor.Snapshot{Seq: 1, Instances: servers}, menuOptions{}).line("quit").Title; got != want {
+		if got := menuAt(snapshot(servers...), menuOptions{}).line("quit").Title; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -370,7 +374,7 @@ func TestMenuInGroups(t *testing.T) {
 	}
 	snap := &monitor.Snapshot{At: noon}
 	for pid := 10; pid < 30; pid++ {
-		snap.Instances = append(snap.Instances, of(pid, []string{"Codex", "Claude Code"}[pid%2]))
+		snap.Instances = append(snap.Instances, new(of(pid, []string{"Codex", "Claude Code"}[pid%2])))
 	}
 	m, _ := menuOf(snap, noon, menuOptions{})
 	var shown []string

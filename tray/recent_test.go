@@ -28,12 +28,12 @@ func event(k monitor.EventKind, in monitor.Instance, before time.Duration, detai
 
 // genEvents draws up to ten events about list and one other instance,
 // newest first.
-func genEvents(t *rapid.T, list []monitor.Instance) []monitor.Event {
-	about := append(slices.Clone(list), serena(5000, "gone", 0, 0))
+func genEvents(t *rapid.T, list []*monitor.Instance) []monitor.Event {
+	about := append(slices.Clone(list), new(serena(5000, "gone", 0, 0)))
 	var events []monitor.Event
 	for _, s := range rapid.SliceOfNDistinct(rapid.Int64Range(0, 200_000), 0, monitor.RecentEvents, rapid.ID[int64]).Draw(t, "events s") {
 		in := about[rapid.IntRange(0, len(about)-1).Draw(t, "about")]
-		events = append(events, event(rapid.SampledFrom(eventKinds).Draw(t, "kind"), in, time.Duration(s)*time.Second, "by Claude Code"))
+		events = append(events, event(rapid.SampledFrom(eventKinds).Draw(t, "kind"), *in, time.Duration(s)*time.Second, "by Claude Code"))
 	}
 	slices.SortFunc(events, func(a, b monitor.Event) int { return b.At.Compare(a.At) })
 	return events

@@ -170,5 +170,9 @@ func instance(pid int, name string) monitor.Instance {
 }
 
 func snapshot(list ...monitor.Instance) *monitor.Snapshot {
-	return &monitor.Snapshot{Seq: 1, At: time.Now(), Instances: list}
+	s := &monitor.Snapshot{Seq: 1, At: time.Now()}
+	for _, in := range list {
+		s.Instances = append(s.Instances, &in)
+	}
+	return s
 }

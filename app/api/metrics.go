@@ -74,8 +74,8 @@ func (r routes) measureItself(m *exposition) {
 
 func measureSums(m *exposition, s *monitor.Snapshot) {
 	count := map[monitor.State]int{}
-	for i := range s.Instances {
-		count[s.Instances[i].State]++
+	for _, in := range s.Instances {
+		count[in.State]++
 	}
 	m.family("lamplighter_instances", "gauge", "Instances by state.")
 	for _, state := range allStates {
@@ -85,8 +85,8 @@ func measureSums(m *exposition, s *monitor.Snapshot) {
 	totals := s.Totals()
 	m.sample(float64(totals.RSSBytes + totals.GivenUpBytes))
 	shared, alone := 0, 0
-	for i := range s.Instances {
-		switch in := &s.Instances[i]; {
+	for _, in := range s.Instances {
+		switch {
 		case in.IsShared():
 			shared += len(in.Sharing.Clients)
 		case in.Sharing != nil:
@@ -118,11 +118,10 @@ func (r routes) measureSessions(m *exposition) {
 
 // measureInstances gives one sample of each instance to each family, which the
 // format wants together.
-func measureInstances(m *exposition, list []monitor.Instance, now time.Time) {
+func measureInstances(m *exposition, list []*monitor.Instance, now time.Time) {
 	each := func(name, kind, help string, sample func(in *monitor.Instance) (value float64, known bool)) {
 		begun := false
-		for i := range list {
-			in := &list[i]
+		for _, in := range list {
 			value, known := sample(in)
 			if !known {
 				continue
@@ -135,8 +134,7 @@ func measureInstances(m *exposition, list []monitor.Instance, now time.Time) {
 		}
 	}
 	m.family("lamplighter_instance_state", "gauge", "What an instance is and in which state; always 1.")
-	for i := range list {
-		in := &list[i]
+	for _, in := range list {
 		m.sample(1, "id", in.ID(), "label", in.Label(), "kind", in.Kind, "project", in.ProjectName, "state", string(in.State), "cause", string(in.Cause))
 	}
 	each("lamplighter_instance_resident_memory_bytes", "gauge", "Resident memory of an instance and what runs below it.",

@@ -186,8 +186,7 @@ func AnswerTo(result stop.Result, err error) Killed {
 
 // instanceBy is the instance with that pid or id, nil when there is none.
 func instanceBy(s *monitor.Snapshot, what string) *monitor.Instance {
-	for i := range s.Instances {
-		in := &s.Instances[i]
+	for _, in := range s.Instances {
 		if in.ID() == what || in.State != monitor.StateParked && strconv.Itoa(in.Identity.PID) == what {
 			return in
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 func TestFindPrefersTheMorePrecise(t *testing.T) {
-	all := view.All(&monitor.Snapshot{Instances: []monitor.Instance{
+	all := view.All(&monitor.Snapshot{Instances: []*monitor.Instance{
 		{Kind: monitor.KindSerena, Identity: monitor.Identity{PID: 10, Start: 1}, Port: 24282, ProjectName: "20", ProjectRoot: "/p/20"},
 		{Kind: monitor.KindSerena, Identity: monitor.Identity{PID: 20, Start: 1}, Port: 24283, ProjectName: "alpha", ProjectRoot: "/p/alpha"},
 		{Kind: monitor.KindSerena, Identity: monitor.Identity{PID: 30, Start: 1}, Port: 24284, ProjectName: "alpha", ProjectRoot: "/q/alpha"},
@@ -31,7 +31,7 @@ func TestFindPrefersTheMorePrecise(t *testing.T) {
 func TestFindParked(t *testing.T) {
 	parked := monitor.Instance{Identity: monitor.Identity{PID: 7, Start: 1}, State: monitor.StateParked, ProjectName: "alpha"}
 	other := monitor.Instance{Identity: monitor.Identity{PID: 7, Start: 2}, ProjectName: "beta"}
-	all := view.All(&monitor.Snapshot{Instances: []monitor.Instance{parked, other}})
+	all := view.All(&monitor.Snapshot{Instances: []*monitor.Instance{&parked, &other}})
 	for what, want := range map[string]string{"7": other.ID(), "7-1": parked.ID(), "parked - alpha": parked.ID(), "alpha": parked.ID()} {
 		if got := find(all, what); len(got) != 1 || string(got[0].ID) != want {
 			t.Errorf("%s: %+v", what, got)

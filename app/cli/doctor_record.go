@@ -81,7 +81,7 @@ func asSeen(list []*view.Server) *monitor.Snapshot {
 		if s.SharedBy != nil {
 			in.Sharing = &monitor.Sharing{Clients: make([]monitor.Client, len(s.Clients))}
 		}
-		snap.Instances = append(snap.Instances, in)
+		snap.Instances = append(snap.Instances, &in)
 	}
 	return snap
 }

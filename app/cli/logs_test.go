@@ -116,7 +116,7 @@ func TestLogsFollowNoticesAnotherInstance(t *testing.T) {
 			d := newDesktop(t, daemontest.SerenaAt(1, 24282, "alpha"))
 			d.logs = &script{answers: []answer{{[]string{"a", "b", "c"}, 2, nil}, {nil, 0, nil}}}
 			d.Pause = func(ctx context.Context, _ time.Duration) error {
-				d.snap = &monitor.Snapshot{Instances: list}
+				d.snap = &monitor.Snapshot{Instances: daemontest.List(list...)}
 				return ctx.Err()
 			}
 			if got := d.runs(t, "logs", "-f", "alpha"); got != 0 || d.out.String() != "a\nb\nc\n" {

@@ -49,14 +49,15 @@ type desktop struct {
 // list.
 func newDesktop(t *testing.T, list ...monitor.Instance) *desktop {
 	t.Helper()
-	monitor.Sort(list)
 	// A short path, since a socket's path is limited.
 	runtime, err := os.MkdirTemp("", "run")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(runtime) })
-	d := &desktop{snap: &monitor.Snapshot{At: daemontest.Noon, Instances: list}, background: &daemontest.Ladder{}, alone: &daemontest.Ladder{}, pinned: map[string]bool{}}
+	all := daemontest.List(list...)
+	monitor.Sort(all)
+	d := &desktop{snap: &monitor.Snapshot{At: daemontest.Noon, Instances: all}, background: &daemontest.Ladder{}, alone: &daemontest.Ladder{}, pinned: map[string]bool{}}
 	d.program = &program{
 		Program: daemon.Program{
 			Version: "1.2.3",

@@ -73,7 +73,7 @@ func TestOpenGlobal(t *testing.T) {
 	} {
 		d := newDesktop(t)
 		d.address = test.address
-		d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: []monitor.Instance{own, bare}}})
+		d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: daemontest.List(own, bare)}})
 		got := d.runs(t, append([]string{"open"}, strings.Fields(test.args)...)...)
 		if got != test.want || strings.Join(d.opened, " ") != test.opened || strings.TrimSpace(d.out.String()) != test.printed {
 			t.Errorf("%s: %d, opened %q, printed %q", test.name, got, d.opened, d.out.String())
@@ -104,7 +104,7 @@ func TestOpenWaitsForThePage(t *testing.T) {
 			}
 			return page
 		}
-		d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: []monitor.Instance{own}}})
+		d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: daemontest.List(own)}})
 		if got := d.runs(t, "open"); got != 0 || strings.Join(d.opened, " ") != test.opened {
 			t.Errorf("%s: %d, opened %q: %s", name, got, d.opened, d.err.String())
 		}
@@ -150,7 +150,7 @@ func TestOpenTheTokenByHand(t *testing.T) {
 		d.address = whole
 		d.OnScreen, d.ErrOnScreen = test.out != "", test.err != ""
 		d.Open = func(string) error { return errors.New("no browser") }
-		d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: []monitor.Instance{in}}})
+		d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: daemontest.List(in)}})
 		if got := d.runs(t, append([]string{"open"}, strings.Fields(test.args)...)...); got != 1 || d.out.String() != test.wantOut {
 			t.Errorf("%s: %d, printed %q", name, got, d.out.String())
 		}

@@ -17,7 +17,7 @@ func TestStatusTellsOfThePolicies(t *testing.T) {
 	in.Plan = monitor.Plan{ShutdownAt: ends, Reason: "no call for 30 min\x1b"}
 	in.Pinned = true
 	d := newDesktop(t)
-	d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: []monitor.Instance{in}, Policy: monitor.Policy{Active: true, Paused: true}}})
+	d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: daemontest.List(in), Policy: monitor.Policy{Active: true, Paused: true}}})
 	if got := d.runs(t, "status"); got != 0 || d.err.String() != "" {
 		t.Fatal(got, d.err.String())
 	}

@@ -69,7 +69,7 @@ func TestStopWhatIsMeant(t *testing.T) {
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			d := newDesktop(t)
-			d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: daemontest.Watched()}})
+			d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: daemontest.List(daemontest.Watched()...)}})
 			status := d.runs(t, append([]string{"stop"}, strings.Fields(test.args)...)...)
 			if status != test.status || !begin(d.out.String(), test.out) || !begin(d.err.String(), test.err) {
 				t.Errorf("status %d, want %d\nprinted\n%s\nwant\n%s\nsaid\n%s\nwant\n%s", status, test.status, d.out.String(), strings.Join(test.out, "|"), d.err.String(), strings.Join(test.err, "|"))
@@ -116,7 +116,7 @@ func TestStopNothingMeant(t *testing.T) {
 		{nil, "--idle --dry-run", "Nothing to end: no server runs.\n"},
 	} {
 		d := newDesktop(t)
-		d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: test.list}})
+		d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: daemontest.List(test.list...)}})
 		if got := d.runs(t, append([]string{"stop"}, strings.Fields(test.args)...)...); got != 0 || d.out.String() != test.out || d.err.String() != "" || d.background.IDs != nil {
 			t.Errorf("%s: %d, %q, %q, %v", test.args, got, d.out.String(), d.err.String(), d.background.IDs)
 		}
@@ -125,7 +125,7 @@ func TestStopNothingMeant(t *testing.T) {
 
 func TestStopWhatIsMeantJSON(t *testing.T) {
 	d := newDesktop(t)
-	d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: daemontest.Watched()[:4]}})
+	d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: daemontest.List(daemontest.Watched()[:4]...)}})
 	if got := d.runs(t, "stop", "--idle", "--dry-run", "--json"); got != 0 || d.err.String() != "" {
 		t.Fatal(got, d.err.String())
 	}
@@ -228,7 +228,7 @@ func TestPinVerbs(t *testing.T) {
 		{"pin beta alpha", 1, nil, "", `lamplighter: pin: 2 servers are "beta": 2 - beta, 3 - beta; choose one by its pid; nothing was pinned` + "\n"},
 	} {
 		d := newDesktop(t)
-		d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: stoppable()}})
+		d.serveBackground(t, &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: daemontest.List(stoppable()...)}})
 		got := d.runs(t, strings.Fields(test.args)...)
 		if got != test.status || d.out.String() != test.out || d.err.String() != test.err {
 			t.Errorf("%s: %d\nprinted %q\nwant    %q\nsaid %q\nwant %q", test.args, got, d.out.String(), test.out, d.err.String(), test.err)

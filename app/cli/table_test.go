@@ -26,7 +26,7 @@ func sample() *monitor.Snapshot {
 	red := daemontest.SerenaAt(33, 24284, "beta")
 	red.State, red.Cause, red.Reason = monitor.StateZombie, monitor.CauseSuspended, "it was stopped by a signal"
 	red.Busy, red.LastActivity = &yes, daemontest.Noon.Add(-time.Minute) // as it said before
-	list := []monitor.Instance{alpha, daemontest.SerenaAt(4, 0, ""), red, wide}
+	list := daemontest.List(alpha, daemontest.SerenaAt(4, 0, ""), red, wide)
 	monitor.Sort(list)
 	return &monitor.Snapshot{At: daemontest.Noon, Instances: list}
 }
@@ -65,12 +65,13 @@ func TestTableIsHarmless(t *testing.T) {
 			}
 			list = append(list, in)
 		}
-		monitor.Sort(list)
+		snap := &monitor.Snapshot{Instances: daemontest.List(list...)}
+		monitor.Sort(snap.Instances)
 		width := rapid.SampledFrom([]int{0, 1, narrowest - 1, narrowest, 40, 80, 200}).Draw(t, "width")
 		colour := rapid.Bool().Draw(t, "colour")
-		got := table(api.InstancesOf(&monitor.Snapshot{Instances: list}, daemontest.Noon), daemontest.Noon, "", screen{width: width, colour: colour})
+		got := table(api.InstancesOf(snap, daemontest.Noon), daemontest.Noon, "", screen{width: width, colour: colour})
 		want := 1 + len(list)
-		for _, s := range view.All(&monitor.Snapshot{Instances: list}) {
+		for _, s := range view.All(snap) {
 			if why(s, daemontest.Noon, true) != "" {
 				want++
 			}
@@ -111,7 +112,7 @@ func TestTableByClient(t *testing.T) {
 	dead := daemontest.SerenaAt(78, 24290, "dead")
 	dead.Plan.GivenUpSince = daemontest.Noon
 	list = append(list, dead)
-	got := table(api.InstancesOf(&monitor.Snapshot{Instances: list}, daemontest.Noon), daemontest.Noon, "client", screen{})
+	got := table(api.InstancesOf(&monitor.Snapshot{Instances: daemontest.List(list...)}, daemontest.Noon), daemontest.Noon, "client", screen{})
 	at := -1
 	for _, want := range []string{"STATE", "Claude Code: 1 server, 100 MB\n", "3 - p2", "Codex: 2 servers, 200 MB\n", "1 - p0", "4 - p3", "No known client: 1 server, 100 MB\n", "2 - p1", "Codex has 1 more child on pipes: cat (77)\n", "1 given up: lamplighter stop 78\n"} {
 		i := strings.Index(got, want)
@@ -127,7 +128,7 @@ func TestOfClient(t *testing.T) {
 	for i, client := range []string{"Codex", "Claude Code", "Claude Code"} {
 		in := daemontest.SerenaAt(i+1, 24282+i, "alpha")
 		in.Client = &monitor.Client{Identity: monitor.Identity{PID: 90 + i}, Name: client}
-		s.Instances = append(s.Instances, in)
+		s.Instances = append(s.Instances, &in)
 	}
 	s.Instances[2].OnPipes = true // nobody knows that it is a server
 	for _, name := range []string{"claude-code", "Claude Code", "claudecode"} {

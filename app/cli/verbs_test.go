@@ -105,7 +105,7 @@ func TestStatusWatch(t *testing.T) {
 		return d.out.String() == "{\"instances\":[],\"children\":[],\"repeated\":[],\"given_up\":null}\n"
 	})
 	m.Set(&monitor.Snapshot{Seq: 1}) // nothing to be seen has changed
-	m.Set(&monitor.Snapshot{Instances: []monitor.Instance{daemontest.SerenaAt(1, 24282, "alpha")}})
+	m.Set(&monitor.Snapshot{Instances: daemontest.List(daemontest.SerenaAt(1, 24282, "alpha"))})
 	apptest.Eventually(t, "the second line", func() bool { return strings.Count(d.out.String(), "\n") == 2 })
 	apptest.Contains(t, d.out.String(), `"label":"1 - alpha"`)
 	cancel()
@@ -119,7 +119,7 @@ func TestStatusWatchWithoutBackground(t *testing.T) {
 	d.screen, d.OnScreen = screen{width: 80, height: 24}, true
 	ctx, cancel := context.WithCancel(t.Context())
 	d.follow = func(ctx context.Context, each func(*monitor.Snapshot) error) error {
-		if err := each(&monitor.Snapshot{Instances: []monitor.Instance{daemontest.SerenaAt(1, 24282, "alpha")}}); err != nil {
+		if err := each(&monitor.Snapshot{Instances: daemontest.List(daemontest.SerenaAt(1, 24282, "alpha"))}); err != nil {
 			return err
 		}
 		cancel()
@@ -205,8 +205,9 @@ func TestChooseByWhatIsUnique(t *testing.T) {
 		for i := range rapid.IntRange(1, 20).Draw(t, "n") {
 			list = append(list, daemontest.SerenaAt(i+1, 24282+i, rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "name")))
 		}
-		monitor.Sort(list)
-		all := view.All(&monitor.Snapshot{Instances: list})
+		shown := daemontest.List(list...)
+		monitor.Sort(shown)
+		all := view.All(&monitor.Snapshot{Instances: shown})
 		want := rapid.SampledFrom(list).Draw(t, "want")
 		for _, what := range []string{want.ID(), want.Label(), strconv.Itoa(want.Identity.PID), strconv.Itoa(want.Port)} {
 			if s, err := choose(all, what); err != nil || string(s.ID) != want.ID() {

@@ -76,9 +76,9 @@ func (p *proofs) restore(tell func(monitor.Identity, monitor.Proof)) {
 // note writes what has changed. A server that has ended needs no proof any more.
 func (p *proofs) note(s *monitor.Snapshot) {
 	now := make(map[string]monitor.Proof)
-	for i := range s.Instances {
-		if proof, ok := proofOf(&s.Instances[i]); ok {
-			now[s.Instances[i].ID()] = proof
+	for _, in := range s.Instances {
+		if proof, ok := proofOf(in); ok {
+			now[in.ID()] = proof
 		}
 	}
 	if len(now) == 0 && len(p.saved) == 0 || reflect.DeepEqual(now, p.saved) {

@@ -29,7 +29,7 @@ func TestProofs(t *testing.T) {
 	ours.Identity.PID, ours.Managed = 5, true
 	unsure.Identity.PID, unsure.Recognised = 6, false
 	alone.Identity.PID, alone.Client = 7, nil
-	p.note(&monitor.Snapshot{Instances: []monitor.Instance{held, ours, unsure, alone}})
+	p.note(&monitor.Snapshot{Instances: []*monitor.Instance{&held, &ours, &unsure, &alone}})
 
 	p, told = open()
 	if want := map[monitor.Identity]monitor.Proof{held.Identity: {Client: client, Pipe: &pipe, Entry: entry}}; !reflect.DeepEqual(told, want) {
@@ -39,7 +39,7 @@ func TestProofs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.note(&monitor.Snapshot{Instances: []monitor.Instance{held}})
+	p.note(&monitor.Snapshot{Instances: []*monitor.Instance{&held}})
 	if again, err := os.Stat(p.file.Path); err != nil || again.ModTime() != written.ModTime() {
 		t.Errorf("what is the same was written again: %v", err)
 	}

@@ -32,7 +32,7 @@ func TestDesk(t *testing.T) {
 	quit := false
 	d := &desk{
 		parts: api.Parts{
-			Source: &daemontest.Model{Current: &monitor.Snapshot{Instances: []monitor.Instance{daemontest.SerenaAt(1, 24282, "a"), daemontest.SerenaAt(2, 24283, "b"), bare}}},
+			Source: &daemontest.Model{Current: &monitor.Snapshot{Instances: []*monitor.Instance{new(daemontest.SerenaAt(1, 24282, "a")), new(daemontest.SerenaAt(2, 24283, "b")), new(bare)}}},
 			Log:    slog.New(slog.NewTextHandler(&log, nil)),
 		},
 		open: func(url string) error { opened = append(opened, url); return nil },
@@ -67,7 +67,7 @@ func TestDeskWithThePage(t *testing.T) {
 	var opened []string
 	d := &desk{
 		parts: api.Parts{
-			Source: &daemontest.Model{Current: &monitor.Snapshot{Instances: []monitor.Instance{daemontest.SerenaAt(1, 24282, "a"), bare}}},
+			Source: &daemontest.Model{Current: &monitor.Snapshot{Instances: []*monitor.Instance{new(daemontest.SerenaAt(1, 24282, "a")), new(bare)}}},
 			Log:    slog.New(slog.DiscardHandler),
 		},
 		web:  &fakePage{url: pageURL, token: "x", watched: true},
@@ -88,7 +88,7 @@ func TestDeskWithThePage(t *testing.T) {
 		t.Errorf("Show without instances: %q, %v", got, err)
 	}
 	opened, d.web = nil, &fakePage{}
-	d.parts.Source = &daemontest.Model{Current: &monitor.Snapshot{Instances: []monitor.Instance{daemontest.SerenaAt(1, 24282, "a")}}}
+	d.parts.Source = &daemontest.Model{Current: &monitor.Snapshot{Instances: []*monitor.Instance{new(daemontest.SerenaAt(1, 24282, "a"))}}}
 	if got, err := d.Show(); got == pageURL || err != nil || len(opened) != 1 {
 		t.Errorf("Show while it is not served: %q, %v, opened %q", got, err, opened)
 	}
@@ -245,7 +245,7 @@ func TestMenuStopsAll(t *testing.T) {
 	for what, want := range map[string]string{"idle": "1-10", "orphans": "6-60"} {
 		ladder := &daemontest.Ladder{}
 		d := &desk{parts: api.Parts{
-			Source:   &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: daemontest.Watched()}},
+			Source:   &daemontest.Model{Current: &monitor.Snapshot{Seq: 1, Instances: daemontest.List(daemontest.Watched()...)}},
 			Policies: daemontest.Selecting{}, Stop: ladder, Log: slog.New(slog.DiscardHandler),
 		}}
 		d.Do(view.Order{Verb: view.StopAll, What: what})
@@ -286,7 +286,7 @@ func TestStopInTheMenuAsks(t *testing.T) {
 		ladder, opened := &daemontest.Ladder{}, 0
 		d := &desk{
 			parts: api.Parts{
-				Source: &daemontest.Model{Current: &monitor.Snapshot{Instances: []monitor.Instance{held, free}}}, Stop: ladder, Log: slog.New(slog.DiscardHandler),
+				Source: &daemontest.Model{Current: &monitor.Snapshot{Instances: []*monitor.Instance{new(held), new(free)}}}, Stop: ladder, Log: slog.New(slog.DiscardHandler),
 			},
 			open: func(string) error { opened++; return nil },
 			ask: func(n notify.Notification, chosen func(string)) bool {

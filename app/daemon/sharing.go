@@ -141,8 +141,7 @@ func (r restarter) Restart(ctx context.Context, in *monitor.Instance, force bool
 
 // hungIn are the shared servers that do not answer whether they live.
 func hungIn(s *monitor.Snapshot) (hung []monitor.Identity) {
-	for i := range s.Instances {
-		in := &s.Instances[i]
+	for _, in := range s.Instances {
 		if in.Lifetime == monitor.LifetimeShared && (in.Cause == monitor.CauseSuspended || in.Cause == monitor.CauseUnreachable) {
 			hung = append(hung, in.Identity)
 		}

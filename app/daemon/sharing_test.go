@@ -29,7 +29,7 @@ func TestSpared(t *testing.T) {
 		"no longer kept":   {func(s *monitor.Snapshot) { s.Instances[0].Plan.KeptUntil = daemontest.Noon }, ""},
 		"the policies are": {func(s *monitor.Snapshot) { s.Policy.Paused = true }, "the policies are paused"},
 	} {
-		s := &monitor.Snapshot{Instances: []monitor.Instance{daemontest.SerenaAt(7, 24282, "alpha"), daemontest.SerenaAt(8, 24283, "beta")}}
+		s := &monitor.Snapshot{Instances: []*monitor.Instance{new(daemontest.SerenaAt(7, 24282, "alpha")), new(daemontest.SerenaAt(8, 24283, "beta"))}}
 		test.change(s)
 		if got := spared(s, s.Instances[0].Identity, daemontest.Noon); got != test.want {
 			t.Errorf("%s: %q", name, got)
@@ -42,8 +42,8 @@ func TestSpared(t *testing.T) {
 }
 
 func TestHungIn(t *testing.T) {
-	s := &monitor.Snapshot{Instances: []monitor.Instance{
-		daemontest.SerenaAt(7, 24282, "alpha"), daemontest.SerenaAt(8, 24283, "beta"), daemontest.SerenaAt(9, 24284, "gamma"), daemontest.SerenaAt(10, 24285, "delta"),
+	s := &monitor.Snapshot{Instances: []*monitor.Instance{
+		new(daemontest.SerenaAt(7, 24282, "alpha")), new(daemontest.SerenaAt(8, 24283, "beta")), new(daemontest.SerenaAt(9, 24284, "gamma")), new(daemontest.SerenaAt(10, 24285, "delta")),
 	}}
 	for i, cause := range []monitor.Cause{monitor.CauseSuspended, monitor.CauseUnreachable, monitor.CauseNone, monitor.CauseSuspended} {
 		s.Instances[i].Cause, s.Instances[i].Lifetime = cause, monitor.LifetimeShared
@@ -66,7 +66,7 @@ func (a *answering) Stop(_ context.Context, _ monitor.Instance, o stop.Order) (s
 }
 
 func TestEndHung(t *testing.T) {
-	s := &monitor.Snapshot{Instances: []monitor.Instance{daemontest.SerenaAt(7, 24282, "alpha")}}
+	s := &monitor.Snapshot{Instances: []*monitor.Instance{new(daemontest.SerenaAt(7, 24282, "alpha"))}}
 	for name, test := range map[string]struct {
 		err    error
 		want   string

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"lamplighter/app/daemon/daemontest"
 	"lamplighter/app/notify"
 	"lamplighter/installer"
 	"lamplighter/monitor"
@@ -70,7 +71,7 @@ func TestWelcomeComesOnce(t *testing.T) {
 	if show, how := w.Welcome(); !show || how != "hand" {
 		t.Errorf("shows %v, %q", show, how)
 	}
-	w.serve(t, &monitor.Snapshot{}, &monitor.Snapshot{Seq: 1, Instances: make([]monitor.Instance, 2)})
+	w.serve(t, &monitor.Snapshot{}, &monitor.Snapshot{Seq: 1, Instances: daemontest.List(make([]monitor.Instance, 2)...)})
 	if len(w.shown) != 1 {
 		t.Fatalf("%+v", w.shown)
 	}
@@ -186,7 +187,7 @@ func TestGreeting(t *testing.T) {
 		{3, []monitor.PolicyRule{orphans, idle}, "It sees 3 MCP servers.\nIt ends orphaned servers after 10 min and idle servers after 2 h, and nothing else by itself."},
 		{2, []monitor.PolicyRule{rule("End orphaned servers", false, true), rule("End idle servers", true, false), memory}, "It sees 2 MCP servers.\nIt ends none by itself."},
 	} {
-		snap := &monitor.Snapshot{Instances: make([]monitor.Instance, c.servers), Policy: monitor.Policy{Rules: c.rules}}
+		snap := &monitor.Snapshot{Instances: daemontest.List(make([]monitor.Instance, c.servers)...), Policy: monitor.Policy{Rules: c.rules}}
 		if got := greeting(snap); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}

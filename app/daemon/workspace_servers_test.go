@@ -17,7 +17,7 @@ import (
 )
 
 // onWorkspace are servers on a directory, below it, and elsewhere.
-func onWorkspace(dir string) ([]session.Session, []monitor.Instance) {
+func onWorkspace(dir string) ([]session.Session, []*monitor.Instance) {
 	client := monitor.Client{Identity: monitor.Identity{PID: 7}, Name: "Codex"}
 	alive := monitor.Client{Identity: monitor.Identity{PID: os.Getpid()}, Name: "Codex"}
 	gone := monitor.Client{Identity: monitor.Identity{PID: 1 << 30}, Name: "Claude Code"}
@@ -35,13 +35,13 @@ func onWorkspace(dir string) ([]session.Session, []monitor.Instance) {
 			Identity: monitor.Identity{PID: pid, Start: 1}, Kind: monitor.KindSerena, ProjectName: "one", ProjectRoot: root, State: state, Sharing: sharing,
 		}
 	}
-	instances := []monitor.Instance{
-		instance(11, dir, monitor.StateProject, &monitor.Sharing{}),
-		instance(12, dir, monitor.StateProject, &monitor.Sharing{Clients: []monitor.Client{client}}),
-		instance(13, dir, monitor.StateProject, nil),
-		instance(14, dir, monitor.StateParked, &monitor.Sharing{}),
-		instance(15, dir+"-other", monitor.StateProject, &monitor.Sharing{}),
-		instance(16, dir, monitor.StateProject, &monitor.Sharing{Alone: "it is", Clients: []monitor.Client{client}}),
+	instances := []*monitor.Instance{
+		new(instance(11, dir, monitor.StateProject, &monitor.Sharing{})),
+		new(instance(12, dir, monitor.StateProject, &monitor.Sharing{Clients: []monitor.Client{client}})),
+		new(instance(13, dir, monitor.StateProject, nil)),
+		new(instance(14, dir, monitor.StateParked, &monitor.Sharing{})),
+		new(instance(15, dir+"-other", monitor.StateProject, &monitor.Sharing{})),
+		new(instance(16, dir, monitor.StateProject, &monitor.Sharing{Alone: "it is", Clients: []monitor.Client{client}})),
 	}
 	return sessions, instances
 }
@@ -58,7 +58,7 @@ func servers(t *testing.T, dir string) (map[string]workspace.Servers, *daemontes
 	}, m, d
 }
 
-func sessionDesktopWith(t *testing.T, sessions []session.Session, instances []monitor.Instance) (*desktop, *daemontest.Sessions) {
+func sessionDesktopWith(t *testing.T, sessions []session.Session, instances []*monitor.Instance) (*desktop, *daemontest.Sessions) {
 	t.Helper()
 	m := &daemontest.Sessions{Status: session.Terminated, Listed: sessions}
 	d := newDesktop(t)

@@ -179,13 +179,13 @@ func TestColumns(t *testing.T) {
 	calls := func(n int64) *int64 { return &n }
 	at := time.Unix(100, 5)
 	var points []point
-	for i, in := range []monitor.Instance{
+	for i, in := range []*monitor.Instance{
 		{},
 		{RSSBytes: 7, CPUPercent: number(0), ToolCalls: calls(0)},
 		{CPUPercent: number(math.NaN()), ToolCalls: calls(-3)},
 		{CPUPercent: number(math.Inf(1))},
 	} {
-		points = append(points, pointOf(&in, at.Add(time.Duration(i)*time.Second)))
+		points = append(points, pointOf(in, at.Add(time.Duration(i)*time.Second)))
 	}
 	text, err := json.Marshal(columns(monitor.Identity{PID: 1, Start: 2}, points))
 	const want = `{"id":"1-2","times":[100,101,102,103],"rss_bytes":[null,7,null,null],"cpu_percent":[null,0,null,null],"tool_calls":[null,0,null,null]}`

@@ -59,9 +59,9 @@ func (b *book) apply(s *monitor.Snapshot, now time.Time) (changed bool) {
 		changed = b.learn(e) || changed
 	}
 	b.pass++
-	for i := range s.Instances {
-		if !s.Instances[i].OnPipes {
-			changed = b.see(&s.Instances[i], now) || changed
+	for _, in := range s.Instances {
+		if !in.OnPipes {
+			changed = b.see(in, now) || changed
 		}
 	}
 	if b.leave(s, now) {

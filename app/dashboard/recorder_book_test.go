@@ -28,7 +28,7 @@ func event(kind monitor.EventKind, pid int, at time.Time, detail string) monitor
 func snapshotOf(at time.Time, recent []monitor.Event, pids ...int) *monitor.Snapshot {
 	s := &monitor.Snapshot{At: at, Recent: recent[:min(len(recent), monitor.RecentEvents)]}
 	for _, pid := range pids {
-		s.Instances = append(s.Instances, instance(pid))
+		s.Instances = append(s.Instances, new(instance(pid)))
 	}
 	return s
 }
@@ -311,13 +311,13 @@ func BenchmarkApply(b *testing.B) {
 			book := newBook()
 			s := snapshotOf(noon, crowd(10, noon))
 			for i := range n {
-				s.Instances = append(s.Instances, instance(i+1))
+				s.Instances = append(s.Instances, new(instance(i+1)))
 			}
 			now := noon
 			for b.Loop() {
 				now = now.Add(10 * time.Second)
-				for i := range s.Instances {
-					s.Instances[i].RSSBytes++
+				for _, in := range s.Instances {
+					in.RSSBytes++
 				}
 				book.apply(s, now)
 			}

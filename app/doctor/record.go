@@ -78,8 +78,8 @@ func (o Recording) policies() policy.Rules {
 		r.Off[rule] = true
 	}
 	r.Kept = map[monitor.Identity]time.Time{}
-	for i := range o.Snapshot.Instances {
-		if in := &o.Snapshot.Instances[i]; !in.Plan.KeptUntil.IsZero() {
+	for _, in := range o.Snapshot.Instances {
+		if !in.Plan.KeptUntil.IsZero() {
 			r.Kept[in.Identity] = in.Plan.KeptUntil
 		}
 	}

@@ -34,7 +34,7 @@ func TestJudgeSharing(t *testing.T) {
 		for _, name := range clients {
 			in.Sharing.Clients = append(in.Sharing.Clients, monitor.Client{Name: name})
 		}
-		return view.All(&monitor.Snapshot{Instances: []monitor.Instance{{Kind: monitor.KindSerena, Port: 9, ProjectName: "other"}, in}})
+		return view.All(&monitor.Snapshot{Instances: []*monitor.Instance{{Kind: monitor.KindSerena, Port: 9, ProjectName: "other"}, new(in)}})
 	}
 	for name, test := range map[string]struct {
 		change func(*sharingFacts)

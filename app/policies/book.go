@@ -123,8 +123,8 @@ type start struct {
 func (b *book) look(s *monitor.Snapshot, actions []policy.Action, r policy.Rules) (due []start) {
 	now := s.At
 	instances := make(map[monitor.Identity]*monitor.Instance, len(s.Instances))
-	for i := range s.Instances {
-		instances[s.Instances[i].Identity] = &s.Instances[i]
+	for _, in := range s.Instances {
+		instances[in.Identity] = in
 	}
 	b.forget(instances)
 	wanted := make(map[monitor.Identity]bool, len(actions))

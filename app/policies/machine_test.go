@@ -36,8 +36,7 @@ func (m *machine) publish() {
 	for _, in := range m.list {
 		all = append(all, *in)
 	}
-	monitor.Sort(all)
-	m.instances(all...)
+	monitor.Sort(m.instances(all...).Instances)
 }
 
 // climb is the ladder: it checks what must hold whenever something is ended.

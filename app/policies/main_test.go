@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -92,7 +91,10 @@ func (w *world) fresh(ctx context.Context, id monitor.Identity) (*monitor.Snapsh
 // newest is the snapshot of now; the caller holds the lock.
 func (w *world) newest() *monitor.Snapshot {
 	s := *w.s
-	s.At, s.AwakeSince, s.Instances = w.time, w.awake, slices.Clone(s.Instances)
+	s.At, s.AwakeSince, s.Instances = w.time, w.awake, nil
+	for _, in := range w.s.Instances {
+		s.Instances = append(s.Instances, new(*in)) // which the engine writes into
+	}
 	return &s
 }
 
@@ -100,7 +102,10 @@ func (w *world) newest() *monitor.Snapshot {
 func (w *world) instances(list ...monitor.Instance) *monitor.Snapshot {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.s = &monitor.Snapshot{Seq: w.s.Seq + 1, At: w.time, Instances: append([]monitor.Instance(nil), list...)}
+	w.s = &monitor.Snapshot{Seq: w.s.Seq + 1, At: w.time}
+	for _, in := range list {
+		w.s.Instances = append(w.s.Instances, &in)
+	}
 	return w.s
 }
 

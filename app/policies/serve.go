@@ -39,8 +39,8 @@ func (e *Engine) Plan(s *monitor.Snapshot) (next time.Time) {
 	e.expire(now)
 	e.takeIn(s)
 	r := e.rules()
-	for i := range s.Instances {
-		s.Instances[i].Evidence.Refused = e.book.refusedOf(&s.Instances[i])
+	for _, in := range s.Instances {
+		in.Evidence.Refused = e.book.refusedOf(in)
 	}
 	actions, next := policy.Decide(s, r)
 	if e.o.Active {
@@ -55,8 +55,7 @@ func (e *Engine) Plan(s *monitor.Snapshot) (next time.Time) {
 	}
 	s.Policy = r.Standing(s)
 	s.Policy.Active = e.o.Active
-	for i := range s.Instances {
-		in := &s.Instances[i]
+	for _, in := range s.Instances {
 		if until, kept := r.KeptAt(in.Identity, now); kept {
 			in.Plan = monitor.Plan{KeptUntil: until}
 		} else {

@@ -194,7 +194,7 @@ func (e *Engine) Chosen(n Notice, key string) {
 			if !slices.Contains(n.IDs, in.Identity) {
 				continue
 			}
-			if err := e.Keep(in, keepFor, byNotice); err != nil {
+			if err := e.Keep(*in, keepFor, byNotice); err != nil {
 				e.o.Log.Warn("instances are not kept", "error", err)
 				e.o.Tell(Notice{Subject: "keep", Summary: "Not kept", Body: monitor.Sentence(monitor.Clean(err.Error()))})
 				return

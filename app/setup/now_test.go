@@ -25,13 +25,13 @@ func TestNoteRunning(t *testing.T) {
 	}
 	parked := server(7, "serena", "gamma", "", by("Codex"))
 	parked.State = monitor.StateParked
-	servers := view.All(&monitor.Snapshot{Instances: []monitor.Instance{
-		server(1, "memory", "", "notes", nil),
-		server(2, "memory", "", "notes", nil),
-		server(3, "serena", "alpha", "", by("Codex", "Cursor")),
-		server(4, "serena", "beta", "", by("Cursor")),
-		server(5, "memory", "", "", by("Codex")),
-		parked,
+	servers := view.All(&monitor.Snapshot{Instances: []*monitor.Instance{
+		new(server(1, "memory", "", "notes", nil)),
+		new(server(2, "memory", "", "notes", nil)),
+		new(server(3, "serena", "alpha", "", by("Codex", "Cursor"))),
+		new(server(4, "serena", "beta", "", by("Cursor"))),
+		new(server(5, "memory", "", "", by("Codex"))),
+		new(parked),
 	}})
 	list := []Client{
 		{Name: "Codex", Files: []File{{Path: "/c.toml", Scope: User, Entries: []Entry{

@@ -54,7 +54,7 @@ func (b background) sees(t *testing.T, id monitor.Identity, pinned bool) monitor
 		case s := <-snapshots:
 			for _, in := range s.Instances {
 				if in.Identity == id && in.Pinned == pinned {
-					return in
+					return *in
 				}
 			}
 		case <-deadline:

@@ -14,7 +14,7 @@ func thousand() *monitor.Snapshot {
 	}
 	s := &monitor.Snapshot{At: noon}
 	for n := range 1000 {
-		s.Instances = append(s.Instances, server(other(n+1), sorts[n%len(sorts)]))
+		s.Instances = append(s.Instances, new(server(other(n+1), sorts[n%len(sorts)])))
 	}
 	return s
 }

@@ -65,7 +65,7 @@ func TestConfirm(t *testing.T) {
 		is := c.was
 		c.change(&is)
 		// Only the rule about duplicates looks at others.
-		s := &monitor.Snapshot{At: noon, Instances: []monitor.Instance{server(func(in *monitor.Instance) { in.Identity.PID, in.Pinned = 101, true }), is}}
+		s := &monitor.Snapshot{At: noon, Instances: []*monitor.Instance{new(server(func(in *monitor.Instance) { in.Identity.PID, in.Pinned = 101, true })), new(is)}}
 		var err error
 		if c.what != "" {
 			err = ConfirmOrder(&c.was, c.what, s, c.r)

@@ -98,8 +98,7 @@ func (f *finding) due(now time.Time) bool { return !f.at.After(now) }
 func eachLook(s *monitor.Snapshot, r *Rules, yield func(*look, []finding)) {
 	repeated := repeatedSince(s, r)
 	var found [5]finding
-	for i := range s.Instances {
-		in := &s.Instances[i]
+	for _, in := range s.Instances {
 		if beyond(in) {
 			continue
 		}

@@ -297,7 +297,7 @@ func TestDecide(t *testing.T) {
 		{"for another project", server(), settings(override(Override{Project: "beta", Never: true})), []string{"end idle"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := &monitor.Snapshot{At: noon, Instances: []monitor.Instance{c.in}}
+			s := &monitor.Snapshot{At: noon, Instances: []*monitor.Instance{new(c.in)}}
 			actions := actionsOf(s, c.r)
 			if got := short(actions); !slices.Equal(got, c.want) {
 				t.Errorf("decided %q, want %q", got, c.want)
@@ -324,17 +324,17 @@ func TestDecideAwake(t *testing.T) {
 		{"orphan, and just awake", server(orphan(time.Hour), mute), noon, []string{"wait orphans in 10m0s"}},
 		{"hung, and just awake", server(red(monitor.CauseUnreachable, time.Hour)), noon, nil},
 	} {
-		s := &monitor.Snapshot{At: noon, AwakeSince: c.awake, Instances: []monitor.Instance{c.in}}
+		s := &monitor.Snapshot{At: noon, AwakeSince: c.awake, Instances: []*monitor.Instance{new(c.in)}}
 		if got := short(actionsOf(s, settings())); !slices.Equal(got, c.want) {
 			t.Errorf("%s: decided %q, want %q", c.name, got, c.want)
 		}
 	}
 	// The user is there.
-	s := &monitor.Snapshot{At: noon, AwakeSince: noon, Instances: []monitor.Instance{server()}}
+	s := &monitor.Snapshot{At: noon, AwakeSince: noon, Instances: []*monitor.Instance{new(server())}}
 	if got := short(Select(s, WhatIdle, settings())); !slices.Equal(got, []string{"end idle"}) {
 		t.Errorf("an order for the idle ones: %q", got)
 	}
-	if err := Confirm(&s.Instances[0], Idle, s, settings()); err == nil {
+	if err := Confirm(s.Instances[0], Idle, s, settings()); err == nil {
 		t.Error("it is ended by the rule for idle ones")
 	}
 }
@@ -359,7 +359,7 @@ func TestReasons(t *testing.T) {
 		{server(red(monitor.CauseUnreachable, time.Hour)), "it has needed attention for 10 min"},
 		{server(large, working), "it uses more than 2.0 GB"},
 	} {
-		actions := actionsOf(&monitor.Snapshot{At: noon, Instances: []monitor.Instance{c.in}}, settings())
+		actions := actionsOf(&monitor.Snapshot{At: noon, Instances: []*monitor.Instance{new(c.in)}}, settings())
 		if len(actions) == 0 || actions[0].Reason != c.want {
 			t.Errorf("decided %+v, want the reason %q", actions, c.want)
 		}
@@ -388,7 +388,7 @@ func TestNext(t *testing.T) {
 		{"paused", server(), settings(pause), time.Time{}},
 		{"paused for a time", server(), settings(pause, func(r *Rules) { r.PausedUntil = noon.Add(time.Minute) }), noon.Add(time.Minute)},
 	} {
-		if _, got := Decide(&monitor.Snapshot{At: noon, Instances: []monitor.Instance{c.in}}, c.r); !got.Equal(c.want) {
+		if _, got := Decide(&monitor.Snapshot{At: noon, Instances: []*monitor.Instance{new(c.in)}}, c.r); !got.Equal(c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -411,7 +411,7 @@ func TestForeseen(t *testing.T) {
 		{"the rule is off", server(stdio, idleFor(26*time.Minute)), settings(off(Idle)), nil},
 		{"paused", server(stdio, idleFor(26*time.Minute)), settings(pause), nil},
 	} {
-		got := short(Foreseen(&monitor.Snapshot{At: noon, Instances: []monitor.Instance{c.in}}, c.r))
+		got := short(Foreseen(&monitor.Snapshot{At: noon, Instances: []*monitor.Instance{new(c.in)}}, c.r))
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

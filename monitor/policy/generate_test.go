@@ -110,7 +110,7 @@ func anyInstance(n int) *rapid.Generator[monitor.Instance] {
 func anySnapshot(t *rapid.T) *monitor.Snapshot {
 	s := &monitor.Snapshot{At: noon}
 	for n := range rapid.IntRange(1, 10).Draw(t, "instances") {
-		s.Instances = append(s.Instances, anyInstance(n).Draw(t, "instance"))
+		s.Instances = append(s.Instances, new(anyInstance(n).Draw(t, "instance")))
 	}
 	return s
 }
@@ -140,10 +140,10 @@ func anyRules(t *rapid.T, s *monitor.Snapshot) Rules {
 	for _, rule := range All {
 		r.Off[rule] = seldom(t, string(rule)+" is off")
 	}
-	for i := range s.Instances {
+	for _, in := range s.Instances {
 		if seldom(t, "kept") {
 			until := noon.Add(time.Duration(rapid.IntRange(-2, 8).Draw(t, "kept for half hours")) * 30 * time.Minute)
-			r.Kept[s.Instances[i].Identity] = until
+			r.Kept[in.Identity] = until
 		}
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "overrides") {

@@ -128,7 +128,7 @@ func TestShapeOfDecisions(t *testing.T) {
 		at, strong := -1, map[monitor.Identity]bool{}
 		notices := map[monitor.Identity]map[Rule]bool{}
 		for _, a := range actionsOf(s, r) {
-			place := slices.IndexFunc(s.Instances, func(in monitor.Instance) bool { return in.Identity == a.ID })
+			place := slices.IndexFunc(s.Instances, func(in *monitor.Instance) bool { return in.Identity == a.ID })
 			if place < at {
 				t.Fatal("the actions are not in the order of the snapshot")
 			}
@@ -233,8 +233,8 @@ func TestSleepDoesNotCount(t *testing.T) {
 	check(t, func(t *rapid.T, s *monitor.Snapshot, r Rules) {
 		awake := s.AwakeSince
 		later := &monitor.Snapshot{At: noon, AwakeSince: awake, Instances: slices.Clone(s.Instances)}
-		for i := range later.Instances {
-			e := &later.Instances[i].Evidence
+		for _, in := range later.Instances {
+			e := &in.Evidence
 			for _, since := range []*time.Time{&e.AloneSince, &e.IdleSince, &e.RedSince} {
 				if !since.IsZero() && since.Before(awake) {
 					*since = awake
@@ -255,8 +255,8 @@ func TestSleepDoesNotCount(t *testing.T) {
 // lies in the future.
 func TestClockSetBack(t *testing.T) {
 	check(t, func(t *rapid.T, s *monitor.Snapshot, r Rules) {
-		for i := range s.Instances {
-			e := &s.Instances[i].Evidence
+		for _, in := range s.Instances {
+			e := &in.Evidence
 			for _, since := range []*time.Time{&e.AloneSince, &e.IdleSince, &e.RedSince} {
 				if !since.IsZero() && since.Before(noon) {
 					*since = since.Add(24*time.Hour + time.Minute)

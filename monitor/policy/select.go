@@ -21,11 +21,11 @@ func Select(s *monitor.Snapshot, w What, r Rules) []Action {
 
 // eachMeant calls yield for each instance that an order is about.
 func eachMeant(s *monitor.Snapshot, w What, r Rules, yield func(*look, finding)) {
-	for i := range s.Instances {
-		if beyond(&s.Instances[i]) {
+	for _, in := range s.Instances {
+		if beyond(in) {
 			continue
 		}
-		c := newLook(&s.Instances[i], &r, s)
+		c := newLook(in, &r, s)
 		c.ordered = true
 		var f finding
 		switch w {

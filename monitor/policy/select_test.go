@@ -70,7 +70,7 @@ func TestSelect(t *testing.T) {
 		if c.want != "" {
 			want = []string{c.want}
 		}
-		actions := Select(&monitor.Snapshot{At: noon, Instances: []monitor.Instance{c.in}}, c.what, c.r)
+		actions := Select(&monitor.Snapshot{At: noon, Instances: []*monitor.Instance{new(c.in)}}, c.what, c.r)
 		if got := short(actions); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", c.name, got, want)
 		}

@@ -66,8 +66,8 @@ func TestStanding(t *testing.T) {
 		}
 	}
 
-	p := settings().Standing(&monitor.Snapshot{At: noon, Instances: []monitor.Instance{
-		server(), server(pin), server(stdio), server(working), server(orphan(0), mute), server(orphan(0), pin), server(suspect, mute), server(orphan(time.Hour)),
+	p := settings().Standing(&monitor.Snapshot{At: noon, Instances: []*monitor.Instance{
+		new(server()), new(server(pin)), new(server(stdio)), new(server(working)), new(server(orphan(0), mute)), new(server(orphan(0), pin)), new(server(suspect, mute)), new(server(orphan(time.Hour))),
 	}})
 	if p.Idle != 2 || p.Orphans != 2 {
 		t.Errorf("%d idle and %d orphans, want 2 and 2", p.Idle, p.Orphans)

@@ -43,8 +43,7 @@ type registration struct {
 // Serena whose port is known and whose state is one of the registry's three.
 func wanted(s *monitor.Snapshot) []registration {
 	var want []registration
-	for i := range s.Instances {
-		in := &s.Instances[i]
+	for _, in := range s.Instances {
 		if in.Kind != monitor.KindSerena || in.Identity.PID <= 0 || in.Port == 0 || in.Cause == monitor.CauseDefunct {
 			continue
 		}

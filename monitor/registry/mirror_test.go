@@ -77,7 +77,11 @@ func mirrored(t *testing.T, dir func() string, test func(*world)) {
 }
 
 func (w *world) shows(list ...monitor.Instance) {
-	w.show <- &monitor.Snapshot{At: time.Now(), Instances: list}
+	s := &monitor.Snapshot{At: time.Now()}
+	for _, in := range list {
+		s.Instances = append(s.Instances, &in)
+	}
+	w.show <- s
 	w.after(soon)
 }
 
@@ -193,7 +197,7 @@ func TestMirrorEnds(t *testing.T) {
 	mirrored(t, t.TempDir, func(w *world) {
 		w.shows(instance(7), instance(8))
 		w.dead[7] = true
-		w.show <- &monitor.Snapshot{At: time.Now(), Instances: []monitor.Instance{instance(8)}}
+		w.show <- &monitor.Snapshot{At: time.Now(), Instances: []*monitor.Instance{new(instance(8))}}
 		w.after(0)
 		w.end()
 		w.after(0)

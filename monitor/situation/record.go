@@ -65,9 +65,9 @@ func Record(ctx context.Context, system process.System, dashboards Dashboards, s
 	if u, err := user.Current(); err == nil {
 		r.hide.user = u.Username[strings.LastIndexByte(u.Username, '\\')+1:]
 	}
-	for i := range snap.Instances {
-		if snap.Instances[i].Identity.PID > 0 {
-			r.around(ctx, &snap.Instances[i])
+	for _, in := range snap.Instances {
+		if in.Identity.PID > 0 {
+			r.around(ctx, in)
 		}
 	}
 	if r.withAncestors(self); r.taken[self] != nil {

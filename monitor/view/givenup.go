@@ -15,9 +15,9 @@ type GivenUp struct {
 // GivenUpIn finds them; nil for none.
 func GivenUpIn(s *monitor.Snapshot) *GivenUp {
 	g := &GivenUp{}
-	for i := range s.Instances {
-		if !s.Instances[i].Plan.GivenUpSince.IsZero() {
-			g.IDs = append(g.IDs, ID(s.Instances[i].ID()))
+	for _, in := range s.Instances {
+		if !in.Plan.GivenUpSince.IsZero() {
+			g.IDs = append(g.IDs, ID(in.ID()))
 		}
 	}
 	if len(g.IDs) == 0 {

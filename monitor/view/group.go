@@ -23,7 +23,7 @@ func ByProject(s *Server) string {
 
 // tellProjects calls the project of a server as one calls it that has it for its own, in
 // the same directory or in one above.
-func tellProjects(instances []monitor.Instance, all []*Server) {
+func tellProjects(instances []*monitor.Instance, all []*Server) {
 	names := make(map[string]string)
 	for i, s := range all {
 		if s.ProjectName != nil && s.ProjectRoot != nil {

@@ -16,7 +16,7 @@ func TestByProject(t *testing.T) {
 		return monitor.Instance{Kind: monitor.KindSerena, State: monitor.StateProject, Recognised: true, Directory: "/w/alpha-repo", ProjectName: name, ProjectRoot: root}
 	}
 	user := &monitor.Entry{Scope: "user", File: "/home/u/.claude.json"}
-	list, want := []monitor.Instance{}, []string{}
+	list, want := []*monitor.Instance{}, []string{}
 	for _, c := range []struct {
 		in   monitor.Instance
 		want string
@@ -39,7 +39,7 @@ func TestByProject(t *testing.T) {
 		{server("/w/alpha-repository", nil), "alpha-repository"},
 		{server(`C:\w\gam`+"\x1b"+`ma`, nil), monitor.Clean("gam\x1bma")},
 	} {
-		list, want = append(list, c.in), append(want, c.want)
+		list, want = append(list, new(c.in)), append(want, c.want)
 	}
 	for i, s := range All(&monitor.Snapshot{Instances: list}) {
 		if got := ByProject(s); got != want[i] {

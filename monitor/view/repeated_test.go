@@ -35,24 +35,24 @@ func TestRepeatedIn(t *testing.T) {
 		in.Client = &monitor.Client{Identity: monitor.Identity{PID: 8, Start: 1}, Name: "Codex"}
 	}
 	for name, test := range map[string]struct {
-		list  []monitor.Instance
+		list  []*monitor.Instance
 		words string // "" for none
 		keep  ID
 	}{
-		"one":                  {list: []monitor.Instance{server(1)}},
-		"never called":         {[]monitor.Instance{server(1), server(2), server(3, called(0))}, "Codex has memory ×3, 300 MB; which of them it uses is not known", ""},
-		"called":               {[]monitor.Instance{server(1, called(1)), server(2, called(2)), server(3)}, "Codex has memory ×3, 300 MB; 2 was called last", "2-1"},
-		"of two clients":       {list: []monitor.Instance{server(1), server(2, other)}},
-		"with other arguments": {list: []monitor.Instance{server(1), server(2, func(in *monitor.Instance) { in.Sum++ })}},
-		"of one entry":         {[]monitor.Instance{server(1, entry("notes")), server(2, entry("notes"))}, "Codex has notes ×2, 200 MB; which of them it uses is not known", ""},
-		"in two directories":   {list: []monitor.Instance{server(1), server(2, func(in *monitor.Instance) { in.Directory = "/w" })}},
-		"of two entries":       {list: []monitor.Instance{server(1, entry("notes")), server(2, entry("more"))}},
-		"for one project":      {[]monitor.Instance{server(1, serena("/w/alpha")), server(2, serena("/w/alpha"))}, "Codex has alpha ×2, 200 MB; which of them it uses is not known", ""},
-		"for two projects":     {list: []monitor.Instance{server(1, serena("/w/alpha")), server(2, serena("/w/beta"))}},
-		"for none yet":         {list: []monitor.Instance{server(1, serena("")), server(2, serena(""))}},
-		"its client has gone":  {list: []monitor.Instance{server(1), server(2, func(in *monitor.Instance) { in.Evidence.ClientGone = true })}},
-		"sessions":             {list: []monitor.Instance{server(1), server(2, func(in *monitor.Instance) { in.Managed = true })}},
-		"not recognised":       {list: []monitor.Instance{server(1), server(2, func(in *monitor.Instance) { in.Recognised = false })}},
+		"one":                  {list: []*monitor.Instance{new(server(1))}},
+		"never called":         {[]*monitor.Instance{new(server(1)), new(server(2)), new(server(3, called(0)))}, "Codex has memory ×3, 300 MB; which of them it uses is not known", ""},
+		"called":               {[]*monitor.Instance{new(server(1, called(1))), new(server(2, called(2))), new(server(3))}, "Codex has memory ×3, 300 MB; 2 was called last", "2-1"},
+		"of two clients":       {list: []*monitor.Instance{new(server(1)), new(server(2, other))}},
+		"with other arguments": {list: []*monitor.Instance{new(server(1)), new(server(2, func(in *monitor.Instance) { in.Sum++ }))}},
+		"of one entry":         {[]*monitor.Instance{new(server(1, entry("notes"))), new(server(2, entry("notes")))}, "Codex has notes ×2, 200 MB; which of them it uses is not known", ""},
+		"in two directories":   {list: []*monitor.Instance{new(server(1)), new(server(2, func(in *monitor.Instance) { in.Directory = "/w" }))}},
+		"of two entries":       {list: []*monitor.Instance{new(server(1, entry("notes"))), new(server(2, entry("more")))}},
+		"for one project":      {[]*monitor.Instance{new(server(1, serena("/w/alpha"))), new(server(2, serena("/w/alpha")))}, "Codex has alpha ×2, 200 MB; which of them it uses is not known", ""},
+		"for two projects":     {list: []*monitor.Instance{new(server(1, serena("/w/alpha"))), new(server(2, serena("/w/beta")))}},
+		"for none yet":         {list: []*monitor.Instance{new(server(1, serena(""))), new(server(2, serena("")))}},
+		"its client has gone":  {list: []*monitor.Instance{new(server(1)), new(server(2, func(in *monitor.Instance) { in.Evidence.ClientGone = true }))}},
+		"sessions":             {list: []*monitor.Instance{new(server(1)), new(server(2, func(in *monitor.Instance) { in.Managed = true }))}},
+		"not recognised":       {list: []*monitor.Instance{new(server(1)), new(server(2, func(in *monitor.Instance) { in.Recognised = false }))}},
 	} {
 		got := RepeatedIn(&monitor.Snapshot{Instances: test.list})
 		switch {

@@ -120,7 +120,7 @@ func Encode(s *monitor.Snapshot, now time.Time) []*Server {
 func All(s *monitor.Snapshot) []*Server {
 	list := make([]*Server, len(s.Instances))
 	for i := range s.Instances {
-		list[i] = Of(&s.Instances[i])
+		list[i] = Of(s.Instances[i])
 	}
 	tellApart(list)
 	tellProjects(s.Instances, list)

@@ -14,7 +14,13 @@ import (
 	"lamplighter/monitor"
 )
 
-func snapshot(list ...monitor.Instance) *monitor.Snapshot { return &monitor.Snapshot{Instances: list} }
+func snapshot(list ...monitor.Instance) *monitor.Snapshot {
+	s := &monitor.Snapshot{}
+	for _, in := range list {
+		s.Instances = append(s.Instances, &in)
+	}
+	return s
+}
 
 // marshal writes what api.Marshal does, but for characters that a terminal would take as orders.
 func marshal(v any) ([]byte, error) {

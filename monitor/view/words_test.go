@@ -202,9 +202,9 @@ func TestDivide(t *testing.T) {
 			Identity: monitor.Identity{PID: pid, Start: 1}, Kind: what, OnPipes: true, Client: &monitor.Client{Identity: monitor.Identity{PID: client}, Name: name},
 		}
 	}
-	s := &monitor.Snapshot{Instances: []monitor.Instance{
+	s := &monitor.Snapshot{Instances: []*monitor.Instance{
 		{Identity: monitor.Identity{PID: 9, Start: 1}, Recognised: true},
-		child(1, 7, "Codex\n", "cat"), child(2, 8, "Claude Code", "a.py"), child(3, 7, "Codex\n", "b\u202e.py"),
+		new(child(1, 7, "Codex\n", "cat")), new(child(2, 8, "Claude Code", "a.py")), new(child(3, 7, "Codex\n", "b\u202e.py")),
 	}}
 	servers, children := Divide(All(s))
 	if len(servers) != 1 || *servers[0].PID != 9 || len(children) != 2 {

@@ -133,8 +133,7 @@ func TestRecordedTrees(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := map[int]string{}
-		for i := range s.Instances {
-			in := &s.Instances[i]
+		for _, in := range s.Instances {
 			switch got[in.Identity.PID] = in.Name(); {
 			case in.Certainty() == monitor.Unsure:
 				unsure++

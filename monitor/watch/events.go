@@ -87,9 +87,9 @@ func (h *recentEvents) hasDeparture(kind monitor.EventKind, in *monitor.Instance
 
 // withoutEnded leaves out what was ended on somebody's word and is not reaped:
 // that nobody takes note of an end that was ordered is nothing to act on.
-func (h *recentEvents) withoutEnded(list []monitor.Instance) []monitor.Instance {
-	return slices.DeleteFunc(list, func(in monitor.Instance) bool {
-		return in.Cause == monitor.CauseDefunct && h.hasDeparture(monitor.EventEnded, &in)
+func (h *recentEvents) withoutEnded(list []*monitor.Instance) []*monitor.Instance {
+	return slices.DeleteFunc(list, func(in *monitor.Instance) bool {
+		return in.Cause == monitor.CauseDefunct && h.hasDeparture(monitor.EventEnded, in)
 	})
 }
 
@@ -116,16 +116,15 @@ func (w *Watch) newEvents(l *loop, before, after *monitor.Snapshot) (events []mo
 	add := func(k monitor.EventKind, in *monitor.Instance, detail string) {
 		events = append(events, in.Event(k, after.At, detail))
 	}
-	for i := range l.unannounced {
-		add(l.arrivalKind(&l.unannounced[i], before, after), &l.unannounced[i], l.unannounced[i].Origin())
-		add(monitor.EventStopped, &l.unannounced[i], runningTime(&l.unannounced[i], after.At))
+	for _, in := range l.unannounced {
+		add(l.arrivalKind(in, before, after), in, in.Origin())
+		add(monitor.EventStopped, in, runningTime(in, after.At))
 	}
 	l.unannounced = nil
 
 	left := l.announced
 	l.announced = make(map[monitor.Identity]*monitor.Instance, len(after.Instances))
-	for i := range after.Instances {
-		in := &after.Instances[i]
+	for _, in := range after.Instances {
 		was := left[in.Identity]
 		switch t := l.tracked[in.Identity]; {
 		case in.OnPipes || t != nil && t.awaited:
@@ -161,8 +160,7 @@ func (w *Watch) newEvents(l *loop, before, after *monitor.Snapshot) (events []mo
 			add(monitor.EventHeartbeatRestored, in, "was "+string(was.Cause))
 		}
 	}
-	for i := range before.Instances {
-		now := &before.Instances[i]
+	for _, now := range before.Instances {
 		in := left[now.Identity]
 		switch {
 		case in == nil || in.Cause == monitor.CauseDefunct || now.State == monitor.StateParked && w.events.hasDeparture(monitor.EventParked, in):

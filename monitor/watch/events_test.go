@@ -74,8 +74,8 @@ func TestEndedOnPurposeIsNoDefunct(t *testing.T) {
 	mk := func(pid int, cause monitor.Cause) monitor.Instance {
 		return monitor.Instance{Identity: monitor.Identity{PID: pid, Start: 1}, State: monitor.StateZombie, Cause: cause}
 	}
-	list := func() []monitor.Instance {
-		return []monitor.Instance{mk(1, monitor.CauseDefunct), mk(2, monitor.CauseDefunct), mk(1000, monitor.CauseSuspended)}
+	list := func() []*monitor.Instance {
+		return []*monitor.Instance{new(mk(1, monitor.CauseDefunct)), new(mk(2, monitor.CauseDefunct)), new(mk(1000, monitor.CauseSuspended))}
 	}
 	id := func(pid int) string { return monitor.Identity{PID: pid, Start: 1}.String() }
 	for pid := range 3 * maxDepartures {
@@ -105,32 +105,32 @@ func TestNewEvents(t *testing.T) {
 	defunct, parked, woken := as(id, monitor.StateZombie, monitor.CauseDefunct, "a"), as(id, monitor.StateParked, "", "a"), as(two, monitor.StateProject, "", "a")
 	onPipes := live
 	onPipes.OnPipes = true
-	type list = []monitor.Instance
+	type list = []*monitor.Instance
 	for _, c := range []struct {
 		name          string
 		before, after list
 		want          string
 	}{
-		{"nothing", list{live}, list{live}, ""},
-		{"arrives starting", nil, list{starting}, "started"},
-		{"arrives with a project", nil, list{live}, "started project_activated"},
-		{"ready", list{starting}, list{live}, "project_activated"},
-		{"other project", list{live}, list{as(id, monitor.StateProject, "", "b")}, "project_activated"},
-		{"red", list{live}, list{suspended}, "zombie_detected"},
-		{"another red", list{suspended}, list{hung}, "zombie_detected"},
-		{"healed", list{suspended}, list{live}, "heartbeat_restored"},
-		{"leaves", list{live, woken}, list{woken}, "stopped"},
-		{"unreaped", nil, list{defunct}, "zombie_detected"},
-		{"reaped", list{defunct}, nil, ""},
-		{"same pid, another process", list{live}, list{as(reused, monitor.StateNoProject, "", "")}, "started stopped"},
-		{"parked", list{live}, list{parked}, ""},
-		{"parked after it was red", list{hung}, list{parked}, ""},
-		{"parked before we began", nil, list{parked}, ""},
-		{"woken", list{parked}, list{woken}, "started project_activated"},
-		{"left by its last client", list{parked}, nil, ""},
-		{"on the pipes of a client", nil, list{onPipes}, ""},
-		{"known for a server by now", list{onPipes}, list{live}, "started project_activated"},
-		{"the first look", nil, list{live, as(two, monitor.StateZombie, monitor.CauseSuspended, "")}, "found found zombie_detected"},
+		{"nothing", list{new(live)}, list{new(live)}, ""},
+		{"arrives starting", nil, list{new(starting)}, "started"},
+		{"arrives with a project", nil, list{new(live)}, "started project_activated"},
+		{"ready", list{new(starting)}, list{new(live)}, "project_activated"},
+		{"other project", list{new(live)}, list{new(as(id, monitor.StateProject, "", "b"))}, "project_activated"},
+		{"red", list{new(live)}, list{new(suspended)}, "zombie_detected"},
+		{"another red", list{new(suspended)}, list{new(hung)}, "zombie_detected"},
+		{"healed", list{new(suspended)}, list{new(live)}, "heartbeat_restored"},
+		{"leaves", list{new(live), new(woken)}, list{new(woken)}, "stopped"},
+		{"unreaped", nil, list{new(defunct)}, "zombie_detected"},
+		{"reaped", list{new(defunct)}, nil, ""},
+		{"same pid, another process", list{new(live)}, list{new(as(reused, monitor.StateNoProject, "", ""))}, "started stopped"},
+		{"parked", list{new(live)}, list{new(parked)}, ""},
+		{"parked after it was red", list{new(hung)}, list{new(parked)}, ""},
+		{"parked before we began", nil, list{new(parked)}, ""},
+		{"woken", list{new(parked)}, list{new(woken)}, "started project_activated"},
+		{"left by its last client", list{new(parked)}, nil, ""},
+		{"on the pipes of a client", nil, list{new(onPipes)}, ""},
+		{"known for a server by now", list{new(onPipes)}, list{new(live)}, "started project_activated"},
+		{"the first look", nil, list{new(live), new(as(two, monitor.StateZombie, monitor.CauseSuspended, ""))}, "found found zombie_detected"},
 	} {
 		w, l := New(Options{}), newLoop(Options{Rules: noRules{}}, nil)
 		before := &monitor.Snapshot{Seq: 1, Instances: c.before}
@@ -170,7 +170,7 @@ func TestMovesAreNoEvents(t *testing.T) {
 	shows := func(seq uint64, ids ...monitor.Identity) *monitor.Snapshot {
 		s := &monitor.Snapshot{Seq: seq}
 		for _, id := range ids {
-			s.Instances = append(s.Instances, monitor.Instance{Identity: id})
+			s.Instances = append(s.Instances, new(monitor.Instance{Identity: id}))
 		}
 		return s
 	}
@@ -210,7 +210,13 @@ func TestDeparted(t *testing.T) {
 	defunct.State, defunct.Cause = monitor.StateZombie, monitor.CauseDefunct
 	never := parked
 	never.Identity = monitor.Identity{Start: 7}
-	shows := func(list ...monitor.Instance) *monitor.Snapshot { return &monitor.Snapshot{Instances: list} }
+	shows := func(list ...monitor.Instance) *monitor.Snapshot {
+		s := &monitor.Snapshot{}
+		for _, in := range list {
+			s.Instances = append(s.Instances, &in)
+		}
+		return s
+	}
 	for _, c := range []struct {
 		name  string
 		steps []any // a snapshot, or a kind of event that somebody records

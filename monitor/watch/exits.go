@@ -80,7 +80,7 @@ func (l *loop) untrack(t *tracked) {
 	delete(l.children, t.in.Identity)
 	t.releaseWaiting()
 	if t.awaited && !l.isAlive(t.in.Identity) { // begin and end are told all the same
-		l.unannounced = append(l.unannounced, t.in)
+		l.unannounced = append(l.unannounced, &t.in)
 	}
 	// A launcher that ended may leave the server itself.
 	for _, id := range t.members {

@@ -160,9 +160,9 @@ func await(t *testing.T, w *Watch, pid int, what string, limit time.Duration, wa
 		select {
 		case s := <-snapshots:
 			last = nil
-			for i := range s.Instances {
-				if s.Instances[i].Identity.PID == pid {
-					last = &s.Instances[i]
+			for _, in := range s.Instances {
+				if in.Identity.PID == pid {
+					last = in
 				}
 			}
 			if want(last) {
@@ -177,17 +177,17 @@ func await(t *testing.T, w *Watch, pid int, what string, limit time.Duration, wa
 // awaitAt waits for the instance whose dashboard has a port.
 func awaitAt(t *testing.T, w *Watch, port int, what string, want func(*monitor.Instance) bool) *monitor.Instance {
 	t.Helper()
-	var found monitor.Instance
+	var found *monitor.Instance
 	waitFor(t, what, func() bool {
 		for _, in := range w.Snapshot().Instances {
-			if in.Port == port && want(&in) {
+			if in.Port == port && want(in) {
 				found = in
 				return true
 			}
 		}
 		return false
 	})
-	return &found
+	return found
 }
 
 // tracking is the instance that a process of pid is part of, or that client
@@ -262,7 +262,7 @@ func (d *driven) await(pid int, what string, want func(*monitor.Instance) bool) 
 		in = nil
 		for _, found := range d.Snapshot().Instances {
 			if found.Identity.PID == pid {
-				in = &found
+				in = found
 			}
 		}
 		return want(in)
@@ -278,9 +278,9 @@ func gone(in *monitor.Instance) bool { return in == nil }
 
 // withPID are the instances with this pid.
 func withPID(s *monitor.Snapshot, pid int) (found []*monitor.Instance) {
-	for i := range s.Instances {
-		if s.Instances[i].Identity.PID == pid {
-			found = append(found, &s.Instances[i])
+	for _, in := range s.Instances {
+		if in.Identity.PID == pid {
+			found = append(found, in)
 		}
 	}
 	return found

@@ -221,8 +221,8 @@ func TestPlans(t *testing.T) {
 	w := New(Options{Plan: func(s *monitor.Snapshot) time.Time {
 		asked++
 		s.Policy = monitor.Policy{Active: true, Paused: paused, Rules: []monitor.PolicyRule{{Name: "idle", On: true}}}
-		for i := range s.Instances {
-			s.Instances[i].Plan = monitor.Plan{ShutdownAt: due, Reason: "no call for 1 h"}
+		for _, in := range s.Instances {
+			in.Plan = monitor.Plan{ShutdownAt: due, Reason: "no call for 1 h"}
 		}
 		return next
 	}})

@@ -71,7 +71,7 @@ func TestBelowAKeeper(t *testing.T) {
 			if len(got) != 2 || got[0] != "started asked for by curl" || !strings.HasPrefix(got[1], "project_activated") {
 				t.Errorf("events %q", got)
 			}
-			same := slices.DeleteFunc(slices.Clone(w.Snapshot().Instances), func(in monitor.Instance) bool { return in.Keeper != keeper })
+			same := slices.DeleteFunc(slices.Clone(w.Snapshot().Instances), func(in *monitor.Instance) bool { return in.Keeper != keeper })
 			if len(same) != 1 {
 				t.Errorf("%d instances of one server: %+v", len(same), same)
 			}

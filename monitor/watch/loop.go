@@ -32,7 +32,7 @@ type loop struct {
 	children    map[monitor.Identity]*clientChild // of clients, whose entries are looked for
 	exits       process.Exits                     // nil for a single look
 	watched     map[monitor.Identity]bool         // whose ends exits tells
-	unannounced []monitor.Instance                // that have ended before they were announced, until the next events
+	unannounced []*monitor.Instance               // that have ended before they were announced, until the next events
 	lastShown   map[string]monitor.Instance       // by key, the running server of each as it was last
 
 	firstTick  time.Time
@@ -209,12 +209,12 @@ func (l *loop) findPorts(burst bool, now time.Time) {
 }
 
 // instances are what a snapshot shows, in order.
-func (l *loop) instances(now time.Time) []monitor.Instance {
-	list := make([]monitor.Instance, 0, len(l.tracked))
+func (l *loop) instances(now time.Time) []*monitor.Instance {
+	list := make([]*monitor.Instance, 0, len(l.tracked))
 	for _, t := range l.tracked {
 		if in, ok := t.instance(now); ok {
 			in.Pinned = l.o.Pinned != nil && l.o.Pinned(in.Identity)
-			list = append(list, in)
+			list = append(list, &in)
 		}
 	}
 	list = l.addSharing(list)

@@ -29,7 +29,7 @@ func TestSame(t *testing.T) {
 	due := time.Now()
 	base := func() *monitor.Snapshot {
 		return &monitor.Snapshot{
-			Instances: []monitor.Instance{{
+			Instances: []*monitor.Instance{{
 				Kind: monitor.KindSerena, Port: 1, State: monitor.StateProject, Sharing: &monitor.Sharing{SavedBytes: 5},
 				Evidence: monitor.Evidence{IdleSince: due}, Plan: monitor.Plan{ShutdownAt: due, Reason: "no call for 30 min"},
 			}},
@@ -62,6 +62,19 @@ func TestSame(t *testing.T) {
 		if facts, all, plans := sameFacts(a, b, false), sameFacts(a, b, true), samePlans(a, b); facts != c.facts || all != (c.facts && c.figures) || plans != c.plans {
 			t.Errorf("%s: the same facts %v, with figures %v, the same plans %v", c.name, facts, all, plans)
 		}
+	}
+}
+
+// What has not changed stays the same pointer.
+func TestKeepUnchanged(t *testing.T) {
+	of := func(pid int, plan string) *monitor.Instance {
+		return &monitor.Instance{Identity: monitor.Identity{PID: pid, Start: 1}, Modes: []string{"editing"}, Plan: monitor.Plan{Reason: plan}}
+	}
+	before := &monitor.Snapshot{Instances: []*monitor.Instance{of(1, ""), of(2, ""), of(3, "")}}
+	after := &monitor.Snapshot{Instances: []*monitor.Instance{of(4, ""), of(3, ""), of(2, "no call for 30 min")}}
+	keepUnchanged(before, after)
+	if after.Instances[1] != before.Instances[2] || after.Instances[2] == before.Instances[1] || after.Instances[2].Plan.Reason == "" || after.Instances[0].Identity.PID != 4 {
+		t.Errorf("%v after %v", after.Instances, before.Instances)
 	}
 }
 

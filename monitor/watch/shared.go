@@ -37,17 +37,17 @@ const (
 
 // addSharing puts what is known of shared servers into the instances of a snapshot, and
 // adds those that have no process.
-func (l *loop) addSharing(list []monitor.Instance) []monitor.Instance {
+func (l *loop) addSharing(list []*monitor.Instance) []*monitor.Instance {
 	if len(l.shared) == 0 {
 		l.lastShown = nil
 		return list
 	}
 	shown := make(map[monitor.Identity]*monitor.Instance, len(list))
-	for i := range list {
-		shown[list[i].Identity] = &list[i]
+	for _, in := range list {
+		shown[in.Identity] = in
 	}
 	last := make(map[string]monitor.Instance)
-	var parked []monitor.Instance
+	var parked []*monitor.Instance
 	for i := range l.shared {
 		s := &l.shared[i]
 		if s.Alone != "" {
@@ -81,16 +81,17 @@ func (l *loop) addSharing(list []monitor.Instance) []monitor.Instance {
 		// ended, and whoever has ended it may not have said so yet.
 		if len(s.Clients) > 0 && (s.Parked || s.Starting || known && id == before.Identity) {
 			in := parkedInstance(id, s, before)
-			parked = append(parked, in)
-			in.RSSBytes = memory // of what ran
-			last[s.Key] = in
+			parked = append(parked, &in)
+			was := in
+			was.RSSBytes = memory // of what ran
+			last[s.Key] = was
 		}
 	}
 	l.lastShown = last
 	// What is left of the process of a parked one is an entry that waits for its
 	// parent: not two instances.
-	list = slices.DeleteFunc(list, func(in monitor.Instance) bool {
-		return slices.ContainsFunc(parked, func(p monitor.Instance) bool { return p.Identity == in.Identity })
+	list = slices.DeleteFunc(list, func(in *monitor.Instance) bool {
+		return slices.ContainsFunc(parked, func(p *monitor.Instance) bool { return p.Identity == in.Identity })
 	})
 	return append(list, parked...)
 }
@@ -111,12 +112,11 @@ func setSharing(in *monitor.Instance, s *monitor.Shared, memory uint64) {
 
 // startingFor is what the scan has found below a keeper of ours, and nobody has
 // told of yet, when it is the server that a group waits for; nil when there is none.
-func (l *loop) startingFor(list []monitor.Instance, s *monitor.Shared) *monitor.Instance {
+func (l *loop) startingFor(list []*monitor.Instance, s *monitor.Shared) *monitor.Instance {
 	if len(s.Clients) == 0 {
 		return nil
 	}
-	for i := range list {
-		in := &list[i]
+	for _, in := range list {
 		if t := l.tracked[in.Identity]; t != nil && t.awaited && in.Sharing == nil && in.Cause != monitor.CauseDefunct &&
 			in.ProjectRoot == s.Project && (s.Context == "" || in.Context == s.Context) {
 			return in
@@ -161,12 +161,11 @@ func parkedInstance(id monitor.Identity, s *monitor.Shared, before monitor.Insta
 
 // addDedicated puts into the instances what is known of a server that one client has
 // for itself: the process that its shim has started is the server, or is above it.
-func (l *loop) addDedicated(list []monitor.Instance, s *monitor.Shared) {
+func (l *loop) addDedicated(list []*monitor.Instance, s *monitor.Shared) {
 	if s.Server == (monitor.Identity{}) {
 		return
 	}
-	for i := range list {
-		in := &list[i]
+	for _, in := range list {
 		t := l.tracked[in.Identity]
 		if in.Sharing != nil && len(in.Sharing.Clients) > 0 || t == nil || t.in.Managed || !l.isBelow(t, s.Server) {
 			continue

@@ -37,7 +37,7 @@ func running(id monitor.Identity) monitor.Instance {
 }
 
 // shows is what the loop makes of a snapshot when it was told of these.
-func (l *loop) shows(list []monitor.Instance, shared ...monitor.Shared) []monitor.Instance {
+func (l *loop) shows(list []*monitor.Instance, shared ...monitor.Shared) []*monitor.Instance {
 	l.shared = shared
 	return l.addSharing(list)
 }
@@ -45,7 +45,7 @@ func (l *loop) shows(list []monitor.Instance, shared ...monitor.Shared) []monito
 func TestSharedRuns(t *testing.T) {
 	l := &loop{}
 	s := group(nil)
-	got := l.shows([]monitor.Instance{running(serverTwo), running(serverOne)}, s)
+	got := l.shows([]*monitor.Instance{new(running(serverTwo)), new(running(serverOne))}, s)
 	if len(got) != 2 || got[0].Sharing != nil || got[0].Client != &asked {
 		t.Fatalf("%+v", got)
 	}
@@ -58,11 +58,11 @@ func TestSharedRuns(t *testing.T) {
 	if in.Sharing.Clients[0] != claude {
 		t.Error("a snapshot changes with what was told")
 	}
-	got = l.shows([]monitor.Instance{running(serverOne)}, group(func(s *monitor.Shared) { s.Clients = nil }))
+	got = l.shows([]*monitor.Instance{new(running(serverOne))}, group(func(s *monitor.Shared) { s.Clients = nil }))
 	if len(got) != 1 || !got[0].IsShared() || got[0].Client != nil {
 		t.Errorf("without clients: %+v", got)
 	}
-	if got := l.shows([]monitor.Instance{running(serverOne)}); got[0].Sharing != nil || l.lastShown != nil {
+	if got := l.shows([]*monitor.Instance{new(running(serverOne))}); got[0].Sharing != nil || l.lastShown != nil {
 		t.Errorf("nobody shares it any more: %+v", got)
 	}
 }
@@ -89,11 +89,11 @@ func TestSavedBytes(t *testing.T) {
 		{"it starts", 0, func(s *monitor.Shared) { s.Starting, s.Reason = true, "it is starting" }, 240},
 		{"it runs again", 80, nil, 80},
 	} {
-		var list []monitor.Instance
+		var list []*monitor.Instance
 		if step.memory > 0 {
 			in := running(serverOne)
 			in.RSSBytes = step.memory
-			list = append(list, in)
+			list = append(list, new(in))
 		}
 		got := l.shows(list, group(step.change))
 		if len(got) != 1 || got[0].Sharing.SavedBytes != step.want || got[0].RSSBytes != step.memory {
@@ -136,7 +136,7 @@ func TestSharedWithoutAProcess(t *testing.T) {
 	} {
 		l := &loop{}
 		if c.seen {
-			l.shows([]monitor.Instance{running(serverOne)}, group(nil))
+			l.shows([]*monitor.Instance{new(running(serverOne))}, group(nil))
 		}
 		for range 2 { // it stays so
 			got := l.shows(nil, c.shared)
@@ -169,10 +169,10 @@ func TestParkedAndItsProcess(t *testing.T) {
 	s := group(func(s *monitor.Shared) { s.Parked, s.Reason = true, "no request for 10 min" })
 	defunct := running(serverOne)
 	defunct.State, defunct.Cause = monitor.StateZombie, monitor.CauseDefunct
-	if got := l.shows([]monitor.Instance{defunct}, s); len(got) != 1 || got[0].State != monitor.StateParked {
+	if got := l.shows([]*monitor.Instance{new(defunct)}, s); len(got) != 1 || got[0].State != monitor.StateParked {
 		t.Errorf("%+v", got)
 	}
-	if got := l.shows([]monitor.Instance{running(serverOne)}, s); len(got) != 1 || got[0].State != monitor.StateProject || got[0].Sharing == nil {
+	if got := l.shows([]*monitor.Instance{new(running(serverOne))}, s); len(got) != 1 || got[0].State != monitor.StateProject || got[0].Sharing == nil {
 		t.Errorf("%+v", got)
 	}
 }
@@ -196,8 +196,8 @@ func TestSharedStarts(t *testing.T) {
 		"somebody else's":   {starting(func(tr *tracked) { tr.awaited = false }), false},
 	} {
 		l := &loop{tracked: map[monitor.Identity]*tracked{serverTwo: c.t}}
-		l.shows([]monitor.Instance{running(serverOne)}, group(nil))
-		got := l.shows([]monitor.Instance{c.t.in}, group(func(s *monitor.Shared) { s.Starting, s.Reason = true, "it is starting" }))
+		l.shows([]*monitor.Instance{new(running(serverOne))}, group(nil))
+		got := l.shows([]*monitor.Instance{new(c.t.in)}, group(func(s *monitor.Shared) { s.Starting, s.Reason = true, "it is starting" }))
 		if c.want != (len(got) == 1 && got[0].State == monitor.StateStarting && got[0].IsShared() && *got[0].Client == claude) || !c.want && (len(got) != 2 || got[0].Sharing != nil) {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -224,7 +224,7 @@ func TestOwnServer(t *testing.T) {
 		c.t.in.Identity = serverTwo
 		l := &loop{tracked: map[monitor.Identity]*tracked{serverTwo: c.t}}
 		in := running(serverTwo)
-		got := l.shows([]monitor.Instance{in}, s)
+		got := l.shows([]*monitor.Instance{new(in)}, s)
 		if len(got) != 1 || (got[0].Sharing != nil) != c.want || got[0].Client != &asked || got[0].IsShared() {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -234,7 +234,7 @@ func TestOwnServer(t *testing.T) {
 		t.Errorf("it has ended: %+v", got)
 	}
 	s.Server = monitor.Identity{}
-	if got := l.shows([]monitor.Instance{running(serverTwo)}, s); got[0].Sharing != nil {
+	if got := l.shows([]*monitor.Instance{new(running(serverTwo))}, s); got[0].Sharing != nil {
 		t.Errorf("nobody knows its process: %+v", got)
 	}
 }
@@ -246,7 +246,7 @@ func TestShareProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := &loop{tracked: map[monitor.Identity]*tracked{}}
 		for range rapid.IntRange(1, 6).Draw(t, "rounds") {
-			var list []monitor.Instance
+			var list []*monitor.Instance
 			for _, id := range ids[1:] {
 				if rapid.Bool().Draw(t, "runs") {
 					in := running(id)
@@ -254,7 +254,7 @@ func TestShareProperties(t *testing.T) {
 						in.State, in.Cause = monitor.StateZombie, monitor.CauseDefunct
 					}
 					l.tracked[id] = &tracked{in: in, lineage: lineage{above: []monitor.Identity{rapid.SampledFrom(ids).Draw(t, "above")}}}
-					list = append(list, in)
+					list = append(list, new(in))
 				}
 			}
 			alive := map[monitor.Identity]bool{}

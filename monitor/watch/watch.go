@@ -291,12 +291,27 @@ func (w *Watch) publish(l *loop, now time.Time) {
 		changed = changed || !samePlans(before, after)
 	}
 	held := changed && l.inFlight > 0 && len(l.answers) == 0 && before.Seq > 0 && sameFacts(before, after, false) && samePlans(before, after)
+	if changed && !held {
+		keepUnchanged(before, after)
+		w.feed.Publish(after)
+	}
 	for _, answer := range l.answers {
 		answer <- freshAnswer{s: after}
 	}
 	l.answers = nil
-	if changed && !held {
-		w.feed.Publish(after)
+}
+
+// keepUnchanged has a snapshot share with the one before what is the same, so that whoever
+// draws it sees by the pointer what has changed.
+func keepUnchanged(before, after *monitor.Snapshot) {
+	known := make(map[monitor.Identity]*monitor.Instance, len(before.Instances))
+	for _, in := range before.Instances {
+		known[in.Identity] = in
+	}
+	for i, in := range after.Instances {
+		if was := known[in.Identity]; was != nil && reflect.DeepEqual(was, in) {
+			after.Instances[i] = was
+		}
 	}
 }
 
@@ -305,8 +320,8 @@ func (w *Watch) publish(l *loop, now time.Time) {
 func sameFacts(a, b *monitor.Snapshot, figures bool) bool {
 	x, y := new(monitor.Instance), new(monitor.Instance) // copies, of all instances in turn
 	return a.AwakeSince.Equal(b.AwakeSince) && slices.Equal(a.Warnings, b.Warnings) && slices.Equal(a.Recent, b.Recent) &&
-		slices.EqualFunc(a.Instances, b.Instances, func(before, after monitor.Instance) bool {
-			*x, *y = before, after
+		slices.EqualFunc(a.Instances, b.Instances, func(before, after *monitor.Instance) bool {
+			*x, *y = *before, *after
 			for _, in := range []*monitor.Instance{x, y} {
 				in.Plan, in.Evidence.Refused = monitor.Plan{}, monitor.Refused{}
 				if figures {
@@ -328,7 +343,7 @@ func sameFacts(a, b *monitor.Snapshot, figures bool) bool {
 // instances.
 func samePlans(a, b *monitor.Snapshot) bool {
 	return reflect.DeepEqual(a.Policy, b.Policy) && slices.Equal(a.Recent, b.Recent) &&
-		slices.EqualFunc(a.Instances, b.Instances, func(x, y monitor.Instance) bool {
+		slices.EqualFunc(a.Instances, b.Instances, func(x, y *monitor.Instance) bool {
 			return x.Plan == y.Plan && x.Evidence.Refused == y.Evidence.Refused
 		})
 }

@@ -159,6 +159,14 @@ func (Selecting) Confirm(in monitor.Instance, w policy.What) func(context.Contex
 	return func(context.Context) error { return fmt.Errorf("asked whether %s is of %s", in.ID(), w) }
 }
 
+// List is a list of instances as a snapshot has it.
+func List(list ...monitor.Instance) (all []*monitor.Instance) {
+	for _, in := range list {
+		all = append(all, &in)
+	}
+	return all
+}
+
 // Watched are servers about whose use something is known.
 func Watched() []monitor.Instance {
 	yes, no := true, false

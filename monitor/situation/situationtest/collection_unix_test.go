@@ -89,8 +89,8 @@ func record(t *testing.T, s *situation.Situation) (r *situation.Situation) {
 		st := set(t, s)
 		snap := *st.snap
 		snap.Instances = slices.Clone(snap.Instances)
-		for i := range snap.Instances {
-			if e := &snap.Instances[i].Evidence; e.Orphaned {
+		for _, in := range snap.Instances {
+			if e := &in.Evidence; e.Orphaned {
 				e.Pipe = monitor.Pipe{} // a listing does not tell it, nor does the machine any more
 			}
 		}
