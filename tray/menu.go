@@ -1,6 +1,7 @@
 package tray
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -32,6 +33,7 @@ type menuOptions struct {
 	Version string
 	Style   string  // of the icon
 	Before  figures // of the menu shown until now
+	Rows    *view.Rows
 	Login   loginState
 	// GivenBack is the memory, in bytes, that ended instances gave back since
 	// GivenSince; 0 for none.
@@ -65,7 +67,7 @@ func menuOf(snap *monitor.Snapshot, now time.Time, opts menuOptions) (menu, figu
 		tooltip = "Lamplighter: " + head
 	}
 	orders := ordersIn(snap, now)
-	list := view.All(snap)
+	list := cmp.Or(opts.Rows, new(view.Rows)).Of(snap)
 	servers, stops := serverLines(list, orders, now, figure)
 
 	// Lines that are to be read are enabled where they matter, because panels grey

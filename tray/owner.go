@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/view"
 )
 
 // painter is what the owner draws on.
@@ -30,6 +31,7 @@ type owner struct {
 	lost       <-chan struct{} // closed when the bus is gone
 
 	snap    *monitor.Snapshot
+	rows    view.Rows
 	open    opening
 	waiting bool // for the menu to close
 
@@ -136,7 +138,7 @@ func (o *owner) drawAs(now time.Time, held bool) error {
 
 // menuOptions are what the menu says and offers besides the snapshot.
 func (o *owner) menuOptions() menuOptions {
-	opts := menuOptions{Version: o.opts.Version, Style: o.style(), Before: o.figures}
+	opts := menuOptions{Version: o.opts.Version, Style: o.style(), Before: o.figures, Rows: &o.rows}
 	if o.opts.AtLogin != nil {
 		opts.Login.Shown = true
 		opts.Login.On, opts.Login.Can = o.opts.AtLogin()

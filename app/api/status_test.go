@@ -226,6 +226,23 @@ func TestSheet(t *testing.T) {
 	if later, _ := sh.event(s, now.Add(5*time.Second)); !strings.Contains(string(later), `"idle_seconds":65,`) {
 		t.Errorf("later: %s", later)
 	}
+	// What is put together of rows is what one encoding gives.
+	for _, s := range []*monitor.Snapshot{snapshot(), snapshot(instance(8, "be,\"ta\":null")), {Instances: append(snapshot(instance(9, "beta")).Instances, s.Instances...)}} {
+		text, err := sh.event(s, now)
+		whole, _ := Marshal(InstancesOf(s, now))
+		if err != nil || string(text) != "data: "+string(whole)+"\n\n" {
+			t.Errorf("%s, %v; want %s", text, err, whole)
+		}
+	}
+	gone := hasExited()
+	for _, list := range [][]dashboard.Ended{{}, {gone}, {gone, hasExited()}} {
+		status := Status{Version: "1", Ended: list, Warnings: []string{`"ended":null`}}
+		text, err := sh.status(status)
+		whole, _ := Marshal(status)
+		if err != nil || string(text) != "event: status\ndata: "+string(whole)+"\n\n" {
+			t.Errorf("%s, %v; want %s", text, err, whole)
+		}
+	}
 	if other, _ := sh.event(snapshot(instance(8, "beta")), now.Add(5*time.Second)); !strings.Contains(string(other), "beta") {
 		t.Errorf("another one: %s", other)
 	}

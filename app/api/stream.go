@@ -6,12 +6,9 @@ import (
 	"io"
 	"net/http"
 	"reflect"
-	"slices"
-	"sync"
 	"time"
 
 	"lamplighter/app/dashboard"
-	"lamplighter/monitor"
 )
 
 // stream sends server-sent events (WHATWG HTML, section 9.2): the status, as an
@@ -123,56 +120,4 @@ func (s *sender) send(parts ...[]byte) error {
 		}
 	}
 	return http.NewResponseController(s.w).Flush()
-}
-
-// named is an event with a name.
-func named(name string, v any) ([]byte, error) {
-	body, err := Marshal(v)
-	return slices.Concat([]byte("event: "+name+"\ndata: "), body, []byte("\n\n")), err
-}
-
-// sheetAge is how long an encoded snapshot is as good as new: what it counts in
-// seconds is still right.
-const sheetAge = time.Second
-
-// sheet is the newest snapshot and the newest status as events, which all
-// streams share.
-type sheet struct {
-	mu       sync.Mutex
-	snapshot *monitor.Snapshot
-	at       time.Time
-	text     []byte
-
-	newest Status
-	told   []byte // the newest status; nil: none yet
-}
-
-// status encodes a status. The text must not be changed.
-func (s *sheet) status(newest Status) ([]byte, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.told != nil && reflect.DeepEqual(s.newest, newest) {
-		return s.told, nil
-	}
-	text, err := named("status", newest)
-	if err != nil {
-		return nil, err
-	}
-	s.newest, s.told = newest, text
-	return s.told, nil
-}
-
-// event encodes a snapshot. The text must not be changed.
-func (s *sheet) event(snapshot *monitor.Snapshot, now time.Time) ([]byte, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.snapshot == snapshot && now.Sub(s.at) < sheetAge {
-		return s.text, nil
-	}
-	body, err := Marshal(InstancesOf(snapshot, now))
-	if err != nil {
-		return nil, err
-	}
-	s.snapshot, s.at, s.text = snapshot, now, slices.Concat([]byte("data: "), body, []byte("\n\n"))
-	return s.text, nil
 }

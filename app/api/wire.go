@@ -29,9 +29,13 @@ type Instances struct {
 
 // InstancesOf is the body about a snapshot; now is the moment of the answer.
 func InstancesOf(s *monitor.Snapshot, now time.Time) Instances {
-	list := view.Encode(s, now)
+	list := view.All(s)
+	return instancesOf(s, list, view.Sent(list, now))
+}
+
+func instancesOf(s *monitor.Snapshot, list, sent []*view.Server) Instances {
 	_, children := view.Divide(list)
-	return Instances{list, children, view.RepeatedIn(s), view.GivenUpIn(s)}
+	return Instances{sent, children, view.RepeatedIn(s), view.GivenUpIn(s)}
 }
 
 // Health is the body of GET /health.

@@ -33,7 +33,7 @@ type entry struct {
 	pass    uint64  // the newest snapshot that had it
 	endedAt time.Time
 	end     end
-	last    *view.Server // as it was then
+	shown   Ended
 }
 
 func newBook() *book { return &book{entries: make(map[monitor.Identity]*entry), total: newSeries()} }
@@ -47,7 +47,7 @@ func (b *book) learn(e monitor.Event) (changed bool) {
 		}
 		then := old.end
 		old.end = then.learn(e)
-		changed = changed || old.end != then
+		changed, old.shown.Why = changed || old.end != then, old.end.why(old.in)
 	}
 	return changed
 }
@@ -86,7 +86,7 @@ func (b *book) see(in *monitor.Instance, now time.Time) (back bool) {
 		if e.series != nil {
 			e.series.observe(unknown(e.endedAt)) // nobody looked meanwhile
 		}
-		e.endedAt, e.end, e.last = time.Time{}, end{}, nil
+		e.endedAt, e.end, e.shown = time.Time{}, end{}, Ended{}
 	}
 	e.in, e.pass = in, b.pass
 	if e.series == nil && b.makeRoom() {
@@ -145,7 +145,8 @@ func (b *book) leave(s *monitor.Snapshot, now time.Time) (changed bool) {
 		return cmp.Or(cmp.Compare(x.in.Identity.PID, y.in.Identity.PID), cmp.Compare(x.in.Identity.Start, y.in.Identity.Start))
 	})
 	for _, e := range left {
-		e.endedAt, e.last = now, view.Of(e.in).Sent(now)
+		e.endedAt = now
+		e.shown = Ended{Instance: view.Of(e.in).Sent(now), EndedAt: view.Moment(now), Why: e.end.why(e.in)}
 	}
 	b.ended = append(b.ended, left...)
 	for len(b.ended) > endedMost {
@@ -191,7 +192,7 @@ func (b *book) forget(e *entry) {
 func (b *book) list() []Ended {
 	list := make([]Ended, 0, len(b.ended))
 	for _, e := range b.ended {
-		list = append(list, Ended{Instance: e.last, EndedAt: view.Moment(e.endedAt), Why: e.end.why(e.in)})
+		list = append(list, e.shown)
 	}
 	return list
 }

@@ -11,34 +11,44 @@ import (
 // apartColumns is how much is shown of what tells servers apart.
 const apartColumns = 40
 
-// tellApart finds what servers differ in that have one name and one client.
-func tellApart(all []*Server) {
-	alike := make(map[string][]*Server)
-	for _, s := range all {
+// tellApart finds what servers differ in that have one name and one client, "" of others.
+func tellApart(all []*Server) []string {
+	apart, alike := make([]string, len(all)), make(map[[2]string][]int)
+	for i, s := range all {
 		if !s.OnPipes {
-			key := s.Name() + "\n" + s.Words.Client
-			alike[key] = append(alike[key], s)
+			key := [2]string{s.Name(), s.Words.Client}
+			alike[key] = append(alike[key], i)
 		}
 	}
-	for _, list := range alike {
-		if len(list) < 2 {
+	for _, places := range alike {
+		if len(places) < 2 {
 			continue
+		}
+		list := make([]*Server, len(places))
+		for i, at := range places {
+			list[i] = all[at]
 		}
 		most, best := 1, []string(nil)
 		for _, differ := range differences(list) {
-			values, distinct := make([]string, len(list)), make(map[string]bool)
+			values := make([]string, len(list))
 			for i, s := range list {
 				values[i] = differ(s)
-				distinct[values[i]] = true
+			}
+			distinct := make(map[string]bool)
+			if slices.ContainsFunc(values, func(v string) bool { return v != values[0] }) {
+				for _, v := range values {
+					distinct[v] = true
+				}
 			}
 			if len(distinct) > most {
 				most, best = len(distinct), values
 			}
 		}
 		for i, text := range best {
-			list[i].Words.Apart = monitor.Shorten(monitor.Clean(text), apartColumns)
+			apart[places[i]] = monitor.Shorten(monitor.Clean(text), apartColumns)
 		}
 	}
+	return apart
 }
 
 // differences are what servers may be told apart by, what people know best first.
@@ -67,10 +77,14 @@ func differences(list []*Server) []func(*Server) string {
 
 // firstDifference gives of each server the first word in which their commands differ.
 func firstDifference(list []*Server) func(*Server) string {
+	words := make(map[*Server][]string, len(list))
+	for _, s := range list {
+		words[s] = strings.Fields(Value(s.Command))
+	}
 	for at := 0; ; at++ {
 		word := func(s *Server) string {
-			if words := strings.Fields(Value(s.Command)); at < len(words) {
-				return words[at]
+			if at < len(words[s]) {
+				return words[s][at]
 			}
 			return ""
 		}

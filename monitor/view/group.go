@@ -21,22 +21,28 @@ func ByProject(s *Server) string {
 	return cmp.Or(s.Words.Project, monitor.Clean(Value(s.ProjectName)), "No project")
 }
 
-// tellProjects calls the project of a server as one calls it that has it for its own, in
-// the same directory or in one above.
-func tellProjects(instances []*monitor.Instance, all []*Server) {
-	names := make(map[string]string)
-	for i, s := range all {
-		if s.ProjectName != nil && s.ProjectRoot != nil {
-			names[instances[i].ProjectDirectory()] = s.Words.Project
+// tellProjects names the project of each server as one calls it that has it for its own,
+// in the same directory or in one above.
+func tellProjects(list []*monitor.Instance) []string {
+	names, projects := make(map[string]string), make([]string, len(list))
+	for _, in := range list {
+		if in.ProjectName != "" && in.ProjectRoot != "" {
+			names[in.ProjectDirectory()] = projectName(in)
 		}
 	}
-	for i, s := range all {
-		at := instances[i].ProjectDirectory()
-		for s.ProjectName == nil && len(at) > 1 && names[at] == "" {
+	for i, in := range list {
+		at := in.ProjectDirectory()
+		for in.ProjectName == "" && len(at) > 1 && names[at] == "" {
 			at = path.Dir(at)
 		}
-		s.Words.Project = cmp.Or(names[at], s.Words.Project)
+		projects[i] = cmp.Or(names[at], projectName(in))
 	}
+	return projects
+}
+
+// projectName is what the project of a server is called by itself, "" for none.
+func projectName(in *monitor.Instance) string {
+	return monitor.Clean(cmp.Or(in.ProjectName, lastPart(in.ProjectDirectory())))
 }
 
 // Grouped puts servers together, each group where the first of it was.

@@ -107,23 +107,42 @@ type Client struct {
 	Name string `json:"name"`
 }
 
-// Encode turns a snapshot into its wire form; now is the moment of the answer.
-func Encode(s *monitor.Snapshot, now time.Time) []*Server {
-	list := All(s)
+// Sent are servers as they go out; now is the moment of the answer.
+func Sent(list []*Server, now time.Time) []*Server {
+	sent := make([]*Server, len(list))
 	for i, w := range list {
-		list[i] = w.Sent(now)
+		sent[i] = w.Sent(now)
 	}
-	return list
+	return sent
 }
 
 // All are the servers of a snapshot as they are shown.
-func All(s *monitor.Snapshot) []*Server {
-	list := make([]*Server, len(s.Instances))
-	for i := range s.Instances {
-		list[i] = Of(s.Instances[i])
+func All(s *monitor.Snapshot) []*Server { return new(Rows).Of(s) }
+
+// Rows makes the servers of one snapshot after the other. A server that looks as before is
+// the same pointer as before, so that it must not be changed. The zero value works.
+type Rows struct {
+	made map[*monitor.Instance]*Server // of the last snapshot
+}
+
+// Of are the servers of a snapshot as they are shown.
+func (r *Rows) Of(s *monitor.Snapshot) []*Server {
+	list, before := make([]*Server, len(s.Instances)), r.made
+	r.made = make(map[*monitor.Instance]*Server, len(list))
+	for i, in := range s.Instances {
+		if list[i] = before[in]; list[i] == nil {
+			list[i] = Of(in)
+		}
 	}
-	tellApart(list)
-	tellProjects(s.Instances, list)
+	apart, projects := tellApart(list), tellProjects(s.Instances)
+	for i, in := range s.Instances {
+		if w := &list[i].Words; w.Apart != apart[i] || w.Project != projects[i] {
+			beside := *list[i]
+			beside.Words.Apart, beside.Words.Project = apart[i], projects[i]
+			list[i] = &beside
+		}
+		r.made[in] = list[i]
+	}
 	return list
 }
 

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +33,7 @@ func marshal(v any) ([]byte, error) {
 	return bytes.ReplaceAll(bytes.TrimSpace(b.Bytes()), []byte("\u202e"), []byte(`\u202e`)), err
 }
 
-func TestEncode(t *testing.T) {
+func TestSent(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.FixedZone("", 3600))
 	yes, calls, cpu, nan := true, int64(0), 0.0, math.NaN()
 	const nothing = `{"id":"12-34","pid":12,"port":null,"kind":"","label":"12 - NO PROJECT","project_name":null,"project_root":null,` +
@@ -108,7 +110,7 @@ func TestEncode(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			body, err := marshal(Encode(snapshot(test.in), now))
+			body, err := marshal(Sent(All(snapshot(test.in)), now))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +119,7 @@ func TestEncode(t *testing.T) {
 			}
 		})
 	}
-	if body, err := marshal(Encode(snapshot(), now)); err != nil || string(body) != `[]` {
+	if body, err := marshal(Sent(All(snapshot()), now)); err != nil || string(body) != `[]` {
 		t.Errorf("no instances: %s, %v", body, err)
 	}
 }
@@ -127,7 +129,7 @@ func TestWhatWasSentIsReadAgain(t *testing.T) {
 	now := time.Now()
 	rapid.Check(t, func(t *rapid.T) {
 		s := snapshot(rapid.SliceOfN(rapid.Custom(drawInstance(now)), 0, 4).Draw(t, "instances")...)
-		first, err := marshal(Encode(s, now))
+		first, err := marshal(Sent(All(s), now))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,4 +213,41 @@ func drawSharing(t *rapid.T) monitor.Sharing {
 		}), 0, 3).Draw(t, "clients"),
 		Waiting: rapid.IntRange(0, 9).Draw(t, "waiting"), Alone: rapid.String().Draw(t, "alone"), SavedBytes: rapid.Uint64().Draw(t, "saved"),
 	}
+}
+
+// Rows tells of one snapshot after the other what All tells, and keeps the rows that stay
+// the same.
+func TestRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var rows Rows
+		var list []*monitor.Instance
+		var before []*Server
+		for round := range 5 {
+			kept := list
+			list = nil
+			for _, in := range kept {
+				if rapid.Bool().Draw(t, "stays") {
+					list = append(list, in)
+				}
+			}
+			for pid := range rapid.IntRange(0, 3).Draw(t, "new") {
+				list = append(list, &monitor.Instance{
+					Identity: monitor.Identity{PID: pid + 1, Start: uint64(round + 1)}, Kind: "memory", State: monitor.StateLive, Recognised: true,
+					Directory: rapid.SampledFrom([]string{"", "/w/a", "/w/a/b", "/v"}).Draw(t, "directory"), ProjectName: rapid.SampledFrom([]string{"", "a"}).Draw(t, "project"),
+					ProjectRoot: rapid.SampledFrom([]string{"", "/w/a"}).Draw(t, "root"),
+				})
+			}
+			s := &monitor.Snapshot{Instances: list}
+			got, want := rows.Of(s), All(s)
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("%+v, want %+v", got, want)
+			}
+			for _, w := range got {
+				if !slices.Contains(before, w) && slices.ContainsFunc(before, func(b *Server) bool { return reflect.DeepEqual(b, w) }) {
+					t.Fatalf("%s was made anew", w.ID)
+				}
+			}
+			before = got
+		}
+	})
 }

@@ -59,7 +59,7 @@ func (p Phrase) Draw(now time.Time) string {
 // words are those of a server, of which all facts are known by now.
 func (s *Server) words(in *monitor.Instance) Words {
 	w := Words{Title: s.Label, State: cmp.Or(s.condition(), StateWords(s.State)), Client: s.Who(clientName), Short: []Phrase{}, Why: []string{}, Loses: s.loses(in), Restart: s.restartWords(in), Entry: s.entryWords(), Outside: s.outside()}
-	w.Project = monitor.Clean(cmp.Or(in.ProjectName, lastPart(in.ProjectDirectory())))
+	w.Project = projectName(in)
 	if text := s.condition(); text != "" {
 		w.Short = append(w.Short, Phrase{Text: text})
 	}
