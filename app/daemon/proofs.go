@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"reflect"
+	"slices"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
@@ -19,6 +20,7 @@ type proofs struct {
 	boot  string
 	log   *slog.Logger
 	saved map[string]monitor.Proof // what the file holds
+	noted map[*monitor.Instance]bool
 }
 
 // savedProofs is what proofs.json holds.
@@ -73,10 +75,16 @@ func (p *proofs) restore(tell func(monitor.Identity, monitor.Proof)) {
 	}
 }
 
-// note writes what has changed. A server that has ended needs no proof any more.
+// note writes what has changed. A server that has ended needs no proof any more: it is left
+// out of what is written next.
 func (p *proofs) note(s *monitor.Snapshot) {
+	if !slices.ContainsFunc(s.Instances, func(in *monitor.Instance) bool { return !p.noted[in] }) {
+		return
+	}
 	now := make(map[string]monitor.Proof)
+	p.noted = make(map[*monitor.Instance]bool)
 	for _, in := range s.Instances {
+		p.noted[in] = true
 		if proof, ok := proofOf(in); ok {
 			now[in.ID()] = proof
 		}

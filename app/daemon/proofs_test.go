@@ -29,7 +29,7 @@ func TestProofs(t *testing.T) {
 	ours.Identity.PID, ours.Managed = 5, true
 	unsure.Identity.PID, unsure.Recognised = 6, false
 	alone.Identity.PID, alone.Client = 7, nil
-	p.note(&monitor.Snapshot{Instances: []*monitor.Instance{&held, &ours, &unsure, &alone}})
+	p.note(&monitor.Snapshot{Instances: []*monitor.Instance{new(held), new(ours), new(unsure), new(alone)}})
 
 	p, told = open()
 	if want := map[monitor.Identity]monitor.Proof{held.Identity: {Client: client, Pipe: &pipe, Entry: entry}}; !reflect.DeepEqual(told, want) {
@@ -39,16 +39,19 @@ func TestProofs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.note(&monitor.Snapshot{Instances: []*monitor.Instance{&held}})
+	p.note(&monitor.Snapshot{Instances: []*monitor.Instance{new(held)}})
 	if again, err := os.Stat(p.file.Path); err != nil || again.ModTime() != written.ModTime() {
 		t.Errorf("what is the same was written again: %v", err)
 	}
 
 	p.boot = "another"
 	p.restore(func(monitor.Identity, monitor.Proof) { t.Error("told of another boot") })
-	p.note(&monitor.Snapshot{})
-	if _, told = open(); len(told) != 0 {
-		t.Errorf("of servers that have ended: %v", told)
+	p, _ = open()
+	next := held
+	next.Identity.PID = 8
+	p.note(&monitor.Snapshot{Instances: []*monitor.Instance{&next}})
+	if _, told = open(); len(told) != 1 || told[next.Identity].Client == nil {
+		t.Errorf("after one has ended and one begun: %v", told)
 	}
 	if err := os.WriteFile(p.file.Path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
