@@ -94,6 +94,7 @@ type recorder struct {
 // taken is a process that is recorded, with what is private in it.
 type taken struct {
 	Process
+	info  process.Info
 	words bool // its arguments are looked into, not left out
 }
 
@@ -112,13 +113,12 @@ func (r *recorder) take(pid int) *taken {
 	if err != nil || statErr != nil || info.Identity != stat.Identity {
 		return nil
 	}
-	t := &taken{Process: Process{
-		PID: pid, Parent: info.Parent, Start: info.Start, UID: otherUser, Name: info.Name, Exe: info.Exe, Args: info.Args,
-	}}
-	for state, as := range runStates {
-		if stat.State == as {
-			t.State = state
-		}
+	t := &taken{info: info, Process: Process{PID: pid, Parent: info.Parent, Start: info.Start, UID: otherUser, Name: info.Name}}
+	switch stat.State {
+	case process.Stopped:
+		t.State = Stopped
+	case process.Unreaped:
+		t.State = Unreaped
 	}
 	if ours, err := r.system.SameUser(pid); err == nil && ours {
 		t.UID = ownUser
@@ -143,11 +143,10 @@ func (r *recorder) around(ctx context.Context, in *monitor.Instance) {
 	if server == nil || server.Identity() != in.Identity {
 		return
 	}
-	root, client, _ := process.Climb(r.system, server.info(), isLauncher)
+	root, client, _ := process.Climb(r.system, server.info, isLauncher)
 	if in.Keeper.PID > 0 {
 		root = in.Keeper
 	}
-	r.withAncestors(root.PID)
 	for _, id := range r.withAncestors(server.PID) {
 		if r.system.Ends(in.Identity).SameInput(id) {
 			server.SameInput = append(server.SameInput, id.PID)
@@ -157,7 +156,7 @@ func (r *recorder) around(ctx context.Context, in *monitor.Instance) {
 	stats, _ := r.system.Tree(root) // none where that has ended
 	for _, s := range stats {
 		if t := r.take(s.PID); t != nil {
-			t.RSS, t.words = s.RSSBytes, t.words || isLauncher(t.info())
+			t.RSS, t.words = s.RSSBytes, t.words || isLauncher(t.info)
 			tree = append(tree, s.Identity)
 		}
 	}
@@ -213,7 +212,7 @@ func (r *recorder) listeners(tree []monitor.Identity) {
 	for _, l := range list {
 		t, addr := r.taken[l.PID], l.Addr.Addr()
 		number := int(l.Addr.Port())
-		if t == nil || !addr.IsLoopback() && !addr.IsUnspecified() || slices.ContainsFunc(t.Ports, func(p Port) bool { return p.Port == number }) {
+		if !addr.IsLoopback() && !addr.IsUnspecified() || slices.ContainsFunc(t.Ports, func(p Port) bool { return p.Port == number }) {
 			continue
 		}
 		port := Port{Port: number}
@@ -234,7 +233,7 @@ func (r *recorder) listeners(tree []monitor.Identity) {
 // hidden is a process without what is private.
 func (r *recorder) hidden(t *taken) Process {
 	p := t.Process
-	p.Exe, p.Args = r.hide.path(t.Exe), r.hide.arguments(t.Args, t.words)
+	p.Exe, p.Args = r.hide.path(t.info.Exe), r.hide.arguments(t.info.Args, t.words)
 	if !t.words {
 		p.Args = p.Args[:min(mostWords, len(p.Args))]
 		for i, a := range p.Args {

@@ -2,11 +2,10 @@
 // around the MCP servers, with arguments, parents and ports, what the system and the
 // dashboards answer about them, what the watch knew and what the policies are to decide.
 //
-// A file of this kind is what a report of a wrong decision becomes. Machine makes it
-// a machine again, on which the real watch, policies and stop ladder run without a
-// process or a signal (situationtest); nothing here decides anything. The collection
-// is monitor/testdata/situations. Record writes one from the machine that it runs on,
-// with what is private removed; nothing else here looks at that machine.
+// A file of this kind is what a report of a wrong decision becomes. Nothing here decides
+// anything, and only Record, which writes one with what is private removed, looks at a
+// machine. The collection is monitor/testdata/situations: machinetest makes each a
+// machine again, and situationtest lets the real watch, policies and stop ladder run on it.
 package situation
 
 import (
@@ -78,6 +77,9 @@ type Process struct {
 	Ports     []Port  `json:"ports,omitempty"`
 	Server    *Server `json:"server,omitempty"` // nil when nothing more is known of it
 }
+
+// Identity is who the process is.
+func (p *Process) Identity() monitor.Identity { return monitor.Identity{PID: p.PID, Start: p.Start} }
 
 // State is what the scheduler says about a process.
 type State string

@@ -16,6 +16,7 @@ import (
 	"lamplighter/monitor/process"
 	"lamplighter/monitor/serena"
 	"lamplighter/monitor/situation"
+	"lamplighter/monitor/situation/machinetest"
 )
 
 // tree is a client with all that it has started, as it was recorded.
@@ -45,7 +46,7 @@ type recorded struct {
 
 // treeMachine is the machine of a tree, all of whose processes have run for long.
 type treeMachine struct {
-	*situation.Machine
+	*machinetest.Machine
 	tree *tree
 }
 
@@ -61,7 +62,7 @@ func (tr *tree) machine(then ...situation.Process) treeMachine {
 		}
 		s.Processes = append(s.Processes, one)
 	}
-	return treeMachine{situation.NewMachine(s), tr}
+	return treeMachine{machinetest.New(s), tr}
 }
 
 func (p recorded) process() situation.Process {

@@ -9,6 +9,7 @@ import (
 
 	"lamplighter/monitor/serena"
 	"lamplighter/monitor/situation"
+	"lamplighter/monitor/situation/machinetest"
 )
 
 // slowly are dashboards that take their time, and are at work from some moment on.
@@ -45,7 +46,7 @@ func TestAnswersAreGathered(t *testing.T) {
 				Server: &situation.Server{Dashboard: &situation.Dashboard{Port: port}},
 			})
 		}
-		m := situation.NewMachine(s)
+		m := machinetest.New(s)
 		asked := make(chan time.Time, len(takes))
 		w := New(Options{System: m, Dashboards: slowly{m, takes, begun.Add(2 * burstEvery), asked}})
 		ctx, cancel := context.WithCancel(t.Context())

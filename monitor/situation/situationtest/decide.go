@@ -19,6 +19,7 @@ import (
 	"lamplighter/monitor/policy"
 	"lamplighter/monitor/rules"
 	"lamplighter/monitor/situation"
+	"lamplighter/monitor/situation/machinetest"
 	"lamplighter/monitor/stop"
 	"lamplighter/monitor/watch"
 )
@@ -44,7 +45,7 @@ const lead = 3 * time.Second
 
 // stage is a machine with a watch that has found its servers by the moment.
 type stage struct {
-	*situation.Machine
+	*machinetest.Machine
 	watch  *watch.Watch
 	pinned map[monitor.Identity]bool
 	kept   map[monitor.Identity]time.Time
@@ -54,7 +55,7 @@ type stage struct {
 // set lets time go by until the moment, in a bubble whose clock nobody waits for.
 func set(t *testing.T, s *situation.Situation) stage {
 	time.Sleep(time.Until(s.Now.Add(-lead)))
-	st := stage{Machine: situation.NewMachine(s), pinned: map[monitor.Identity]bool{}, kept: map[monitor.Identity]time.Time{}}
+	st := stage{Machine: machinetest.New(s), pinned: map[monitor.Identity]bool{}, kept: map[monitor.Identity]time.Time{}}
 	st.watch = watch.New(watch.Options{System: st, Dashboards: st, Rules: rules.New(s.Rules), Pinned: func(id monitor.Identity) bool { return st.pinned[id] }})
 	for _, p := range s.Processes {
 		if p.Server == nil {

@@ -1,4 +1,7 @@
-package situation
+// Package machinetest is the machine of a situation, for tests: a process.System and its
+// dashboards, on which the real watch and stop ladder run without a process or a signal.
+// Nothing here decides anything.
+package machinetest
 
 import (
 	"context"
@@ -13,38 +16,38 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/situation"
 )
 
 // errUnrecorded says that a situation does not hold what was asked. It is never
 // taken for a no.
 var errUnrecorded = errors.New("this was not recorded")
 
-// Machine is the machine of a situation: a process.System and its dashboards, which
-// answer what the table has, where a process ends at the first signal that asks it to.
-// What the table does not hold is errUnrecorded; only the ports of a process, that it is
-// in a container and that clients came over a unix socket would be there. It is safe for
-// concurrent use.
+// Machine answers what the table of a situation has. A process ends at the first signal
+// that asks it to. What the table does not hold is errUnrecorded; only the ports of a
+// process, that it is in a container and that clients came over a unix socket would be
+// there. It is safe for concurrent use.
 type Machine struct {
-	s    *Situation
+	s    *situation.Situation
 	self int
 
 	mu      sync.Mutex
-	byPID   map[int]Process
+	byPID   map[int]situation.Process
 	ended   []int                     // pids of those that a signal has ended
 	watched map[monitor.Identity]bool // whose ends exits tells
 	exits   chan monitor.Identity
 }
 
-// NewMachine is the machine as a situation has it.
-func NewMachine(s *Situation) *Machine {
+// New is the machine as a situation has it.
+func New(s *situation.Situation) *Machine {
 	m := &Machine{
-		s: s, self: s.Self, byPID: make(map[int]Process, len(s.Processes)+1),
+		s: s, self: s.Self, byPID: make(map[int]situation.Process, len(s.Processes)+1),
 		watched: map[monitor.Identity]bool{}, exits: make(chan monitor.Identity, len(s.Processes)+len(s.Then)),
 	}
 	m.become(s.Processes)
 	if m.self == 0 { // it runs beside all of these
 		m.self = math.MaxInt32
-		m.become([]Process{{PID: m.self, Start: math.MaxUint64, UID: s.UID, Name: "lamplighter"}})
+		m.become([]situation.Process{{PID: m.self, Start: math.MaxUint64, UID: s.UID, Name: "lamplighter"}})
 	}
 	return m
 }
@@ -52,7 +55,7 @@ func NewMachine(s *Situation) *Machine {
 // Change makes the machine that of the situation after its change.
 func (m *Machine) Change() { m.become(m.s.Then) }
 
-func (m *Machine) become(processes []Process) {
+func (m *Machine) become(processes []situation.Process) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, p := range processes {
@@ -69,29 +72,29 @@ func (m *Machine) Ended() []int {
 }
 
 // table is all processes, by their pids.
-func (m *Machine) table() []Process {
+func (m *Machine) table() []situation.Process {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.SortedFunc(maps.Values(m.byPID), func(a, b Process) int { return a.PID - b.PID })
+	return slices.SortedFunc(maps.Values(m.byPID), func(a, b situation.Process) int { return a.PID - b.PID })
 }
 
 // at is who has a pid.
-func (m *Machine) at(pid int) (Process, error) {
+func (m *Machine) at(pid int) (situation.Process, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if p, there := m.byPID[pid]; there {
 		return p, nil
 	}
-	return Process{}, gone(pid)
+	return situation.Process{}, gone(pid)
 }
 
 func gone(pid int) error { return fmt.Errorf("process %d: %w", pid, process.ErrGone) }
 
 // of is the process of an identity.
-func (m *Machine) of(id monitor.Identity) (Process, error) {
+func (m *Machine) of(id monitor.Identity) (situation.Process, error) {
 	p, err := m.at(id.PID)
 	if err == nil && p.Identity() != id {
-		return Process{}, gone(id.PID)
+		return situation.Process{}, gone(id.PID)
 	}
 	return p, err
 }
@@ -120,7 +123,7 @@ func (m *Machine) Scan() func() ([]process.Info, error) {
 		for _, p := range m.table() {
 			if p.UID == m.s.UID && p.PID != m.self && len(p.Args) > 0 && !known[p.Identity()] {
 				known[p.Identity()] = true
-				fresh = append(fresh, p.info())
+				fresh = append(fresh, info(p))
 			}
 		}
 		return fresh, nil
@@ -129,7 +132,7 @@ func (m *Machine) Scan() func() ([]process.Info, error) {
 
 func (m *Machine) Read(pid int) (process.Info, error) {
 	p, err := m.at(pid)
-	return p.info(), err
+	return info(p), err
 }
 
 func (m *Machine) Stat(pid int) (process.Stat, error) {
@@ -137,7 +140,7 @@ func (m *Machine) Stat(pid int) (process.Stat, error) {
 	if err != nil {
 		return process.Stat{}, err
 	}
-	return p.stat(), nil
+	return stat(p), nil
 }
 
 func (m *Machine) MainThreadCPU(pid int) (time.Duration, error) {
@@ -161,13 +164,13 @@ func (m *Machine) Tree(root monitor.Identity) ([]process.Stat, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, table := []process.Stat{top.stat()}, m.table()
+	tree, table := []process.Stat{stat(top)}, m.table()
 	for i := 0; i < len(tree); i++ {
 		for _, p := range table {
 			known := slices.ContainsFunc(tree, func(s process.Stat) bool { return s.PID == p.PID })
 			// What started before its parent has got the pid of a dead one for it.
 			if p.Parent == tree[i].PID && p.Start >= tree[i].Start && !known {
-				tree = append(tree, p.stat())
+				tree = append(tree, stat(p))
 			}
 		}
 	}
@@ -210,7 +213,7 @@ func (m *Machine) Service(_ context.Context, server monitor.Identity, tree []mon
 	for _, id := range tree {
 		p, gone := m.of(id)
 		switch {
-		case gone != nil || p.State == Unreaped:
+		case gone != nil || p.State == situation.Unreaped:
 		case p.Service == nil:
 			err = errors.Join(err, fmt.Errorf("what manages process %d: %w", id.PID, errUnrecorded))
 		case *p.Service != "":
@@ -220,16 +223,15 @@ func (m *Machine) Service(_ context.Context, server monitor.Identity, tree []mon
 	return "", contained, err
 }
 
-// Identity is who the process is.
-func (p *Process) Identity() monitor.Identity { return monitor.Identity{PID: p.PID, Start: p.Start} }
-
-func (p *Process) info() process.Info {
+func info(p situation.Process) process.Info {
 	return process.Info{Identity: p.Identity(), Parent: p.Parent, Name: p.Name, Exe: p.Exe, Args: p.Args}
 }
 
-func (p *Process) stat() process.Stat {
+func stat(p situation.Process) process.Stat {
 	return process.Stat{Identity: p.Identity(), Parent: p.Parent, State: runStates[p.State], RSSBytes: p.RSS}
 }
 
 // runStates are the states as process.Stat has them.
-var runStates = map[State]process.RunState{"": process.Running, Stopped: process.Stopped, Unreaped: process.Unreaped}
+var runStates = map[situation.State]process.RunState{
+	"": process.Running, situation.Stopped: process.Stopped, situation.Unreaped: process.Unreaped,
+}

@@ -1,20 +1,21 @@
-package situation
+package machinetest
 
 import (
 	"context"
 	"fmt"
 
 	"lamplighter/monitor/serena"
+	"lamplighter/monitor/situation"
 )
 
 // dashboard is the server whose dashboard answers on a port; the error is what somebody
 // gets who asks there.
-func (m *Machine) dashboard(port int) (*Server, error) {
+func (m *Machine) dashboard(port int) (*situation.Server, error) {
 	for _, p := range m.table() {
 		if p.Server == nil || p.Server.Dashboard == nil || p.Server.Dashboard.Port != port {
 			continue
 		}
-		if !p.Server.Proof.FailingSince.IsZero() || p.State == Stopped {
+		if !p.Server.Proof.FailingSince.IsZero() || p.State == situation.Stopped {
 			return nil, fmt.Errorf("asking port %d: %w", port, context.DeadlineExceeded)
 		}
 		return p.Server, nil

@@ -1,4 +1,4 @@
-package situation
+package machinetest
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/situation"
 )
 
 func (m *Machine) Ends(server monitor.Identity) process.Ends { return ends{m, server} }
@@ -19,7 +20,7 @@ type ends struct {
 }
 
 // recorded is one answer about the server.
-func (e ends) recorded(what string, answer func(*Server) *bool) (bool, error) {
+func (e ends) recorded(what string, answer func(*situation.Server) *bool) (bool, error) {
 	if e.m.s.Platform != "linux" {
 		return false, fmt.Errorf("%s of process %d: %w", what, e.server.PID, errors.ErrUnsupported)
 	}
@@ -35,11 +36,11 @@ func (e ends) recorded(what string, answer func(*Server) *bool) (bool, error) {
 
 // Closed is told of the conversation of the proof, which is the only one that is known.
 func (e ends) Closed(monitor.Pipe) (bool, error) {
-	return e.recorded("the conversation", func(s *Server) *bool { return s.Closed })
+	return e.recorded("the conversation", func(s *situation.Server) *bool { return s.Closed })
 }
 
 func (e ends) Abandoned() (bool, error) {
-	return e.recorded("a client that was never seen", func(s *Server) *bool { return s.Abandoned })
+	return e.recorded("a client that was never seen", func(s *situation.Server) *bool { return s.Abandoned })
 }
 
 // Holder is not looked for: what was known of the link is told by the proofs.

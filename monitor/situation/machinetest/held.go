@@ -1,10 +1,11 @@
-package situation
+package machinetest
 
 import (
 	"context"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/situation"
 )
 
 // Hold takes hold of a process of the table.
@@ -46,7 +47,7 @@ func (h heldProcess) end(pid int) {
 }
 
 // turn changes what the scheduler says about the process.
-func (h heldProcess) turn(state State) func(pid int) {
+func (h heldProcess) turn(state situation.State) func(pid int) {
 	return func(pid int) {
 		p := h.m.byPID[pid]
 		p.State = state
@@ -56,7 +57,7 @@ func (h heldProcess) turn(state State) func(pid int) {
 
 func (h heldProcess) Terminate() error { return h.signal(h.end) }
 func (h heldProcess) Kill() error      { return h.signal(h.end) }
-func (h heldProcess) Suspend() error   { return h.signal(h.turn(Stopped)) }
+func (h heldProcess) Suspend() error   { return h.signal(h.turn(situation.Stopped)) }
 func (h heldProcess) Continue() error  { return h.signal(h.turn("")) }
 func (h heldProcess) Close()           {}
 
