@@ -6,10 +6,8 @@ import (
 	"strings"
 )
 
-// The kinds of refusal, for errors.Is. Every one is also ErrRefused.
+// The kinds of refusal, for errors.Is.
 var (
-	ErrRefused = errors.New("refused")
-
 	// These stand, whoever insists.
 	ErrNotRecognised = errors.New("not recognised as an MCP server")
 	ErrOurs          = errors.New("it holds a process of ours")
@@ -53,8 +51,8 @@ func (r *Refusal) Error() string {
 	return "Not ended: " + r.Label + ": " + r.Why
 }
 
-// Unwrap makes the kinds known to errors.Is.
-func (r *Refusal) Unwrap() []error { return []error{ErrRefused, r.Kind} }
+// Unwrap makes the kind known to errors.Is.
+func (r *Refusal) Unwrap() error { return r.Kind }
 
 // Process names a process for people.
 type Process struct {

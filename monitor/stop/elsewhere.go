@@ -26,44 +26,44 @@ const elsewhereTime = 15 * time.Second
 const maxIDFile = 256
 
 // findElsewhere finds what the members have run elsewhere, each once. Nothing is sent.
-func (l *Ladder) findElsewhere(tree *heldTree) {
-	for _, m := range tree.members {
+func (c *climb) findElsewhere() {
+	for _, m := range c.members {
 		if !m.alive || m.spared != nil {
 			continue
 		}
-		info, err := l.o.System.Read(m.id.PID)
+		info, err := c.o.System.Read(m.id.PID)
 		if err != nil || info.Identity != m.id {
 			continue
 		}
 		e := elsewhere{Elsewhere: command.RunsElsewhere(info.Exe, info.Args)}
-		if e.What == "" || slices.ContainsFunc(tree.elsewhere, func(other elsewhere) bool { return other.What == e.What }) {
+		if e.What == "" || slices.ContainsFunc(c.elsewhere, func(other elsewhere) bool { return other.What == e.What }) {
 			continue
 		}
 		if e.Name == "" && filepath.IsAbs(e.IDFile) {
 			text, _ := statefile.Read(e.IDFile, maxIDFile) // what cannot be read is no name
 			e.Name = strings.TrimSpace(string(text))
 		}
-		if e.End != nil && command.IsContainerName(e.Name) && l.o.Run != nil {
+		if e.End != nil && command.IsContainerName(e.Name) && c.o.Run != nil {
 			e.end = slices.Concat([]string{info.Exe}, e.End, []string{e.Name})
 		}
-		tree.elsewhere = append(tree.elsewhere, e)
+		c.elsewhere = append(c.elsewhere, e)
 	}
 }
 
 // endElsewhere ends what can be named, while the program that runs it is still held, so that
 // the name is that of its own. What is left may run on.
-func (l *Ladder) endElsewhere(ctx context.Context, j *journal, tree *heldTree) {
-	for i, e := range tree.elsewhere {
+func (c *climb) endElsewhere(ctx context.Context) {
+	for i, e := range c.elsewhere {
 		err := errors.New("it has no name")
 		if e.end != nil {
-			j.add(monitor.EventAsked, inShort(e))
+			c.add(monitor.EventAsked, inShort(e))
 			limited, cancel := context.WithTimeout(ctx, elsewhereTime)
-			err = l.o.Run(limited, e.end)
+			err = c.o.Run(limited, e.end)
 			cancel()
 		}
 		if err != nil {
-			l.o.Log.Info("what runs elsewhere was not ended", "instance", j.in.Label(), "what", e.What, "error", err)
-			tree.elsewhere[i].end = nil
+			c.o.Log.Info("what runs elsewhere was not ended", "instance", c.in.Label(), "what", e.What, "error", err)
+			c.elsewhere[i].end = nil
 		}
 	}
 }

@@ -18,18 +18,18 @@ import (
 // that people work in. That one goes on in any case, with what is below it: when
 // it is a browser that the server itself has opened, the server above it is not
 // shielded by who asks from it.
-func (l *Ladder) protected(kind string, o Order) (map[int]error, error) {
+func (c *climb) protected() (map[int]error, error) {
 	protect := map[int]error{}
-	for i, pid := range append([]int{l.o.System.Self()}, o.Protect...) {
+	for i, pid := range append([]int{c.o.System.Self()}, c.order.Protect...) {
 		if pid <= 0 {
 			continue
 		}
-		above, err := process.Above(l.o.System, pid)
+		above, err := process.Above(c.o.System, pid)
 		if err != nil && (i == 0 || !errors.Is(err, process.ErrGone)) {
 			return nil, fmt.Errorf("finding out the ancestors of process %d, which must not be ended: %w", pid, err)
 		}
 		if i > 0 {
-			above = l.upToTheirs(kind, pid, above)
+			above = c.upToTheirs(c.in.Kind, pid, above)
 		}
 		for _, id := range above {
 			if protect[id.PID] == nil {
@@ -44,68 +44,53 @@ func (l *Ladder) protected(kind string, o Order) (map[int]error, error) {
 // upToTheirs are the ancestors of a process up to the first one that people work
 // in, none if the process itself is such a program.
 func (l *Ladder) upToTheirs(kind string, pid int, above []monitor.Identity) []monitor.Identity {
-	if info, err := l.o.System.Read(pid); err == nil && theirs(kind, info) {
-		return nil
-	}
-	for i, id := range above {
-		if info, err := l.o.System.Read(id.PID); err == nil && info.Identity == id && theirs(kind, info) {
-			return above[:i+1]
+	for i, id := range slices.Concat([]monitor.Identity{{PID: pid}}, above) {
+		info, err := l.o.System.Read(id.PID)
+		if err == nil && (i == 0 || info.Identity == id) && theirs(kind, info) {
+			return above[:i]
 		}
 	}
 	return above
 }
 
-// spared tells why a process must not be signalled.
-func (l *Ladder) spared(protect map[int]error, pid int) (why, err error) {
-	if why := protect[pid]; why != nil {
-		return why, nil
-	}
-	same, err := l.o.System.SameUser(pid)
-	if err != nil {
-		return nil, fmt.Errorf("finding out whose process %d is: %w", pid, err)
-	}
-	if !same {
-		return ErrOtherUser, nil
-	}
-	return nil, nil
-}
-
 // manager puts into f what manages the server, which may take seconds to find out.
-func (l *Ladder) manager(ctx context.Context, tree *heldTree, f *Facts) {
-	ctx, cancel := context.WithTimeout(ctx, l.o.Limits.Check)
+func (c *climb) manager(ctx context.Context, f *Facts) {
+	ctx, cancel := context.WithTimeout(ctx, c.limits.Check)
 	defer cancel()
 	// Of a server with a network of its own nobody here sees the clients.
-	identities := each(tree.left(), func(m *member) monitor.Identity { return m.id })
-	unit, contained, err := l.o.System.Service(ctx, tree.server.id, identities)
+	identities := each(c.left(), func(m *member) monitor.Identity { return m.id })
+	unit, contained, err := c.o.System.Service(ctx, c.server.id, identities)
 	f.Service, f.Contained, f.Uncertain = monitor.Clean(unit), contained, err
 }
 
 // gather puts into f all else that Check wants to know about a held tree. Last is
-// whether it is at work: a call that comes after that is lost.
-func (l *Ladder) gather(ctx context.Context, in *monitor.Instance, tree *heldTree, f *Facts) {
-	f.Recognised = in.Recognised && (in.Managed || l.o.Recognise == nil || in.ProvenByEntry(tree.serverInfo.Exe) || l.o.Recognise(tree.serverInfo))
+// whether it is at work: a call that comes after that is lost. canAsk says that it has a
+// dashboard that can be asked to end it.
+func (c *climb) gather(ctx context.Context, f *Facts) (canAsk bool) {
+	in := c.in
+	f.Recognised = in.Recognised && (in.Managed || c.o.Recognise == nil || in.ProvenByEntry(c.serverInfo.Exe) || c.o.Recognise(c.serverInfo))
 	f.Red = in.State == monitor.StateZombie && !in.Cause.OfHealth() // which may be at work
 	f.Orphaned = in.Evidence.Orphaned && in.Evidence.ClientGone
-	f.Ours, f.Above, f.Foreign = tree.sparedFor(ErrOurs), tree.sparedFor(ErrAncestor), tree.sparedFor(ErrOtherUser)
+	f.Ours, f.Above, f.Foreign = c.sparedFor(ErrOurs), c.sparedFor(ErrAncestor), c.sparedFor(ErrOtherUser)
 	unknown := func(what string, err error) {
 		if err != nil {
 			f.Uncertain = errors.Join(f.Uncertain, fmt.Errorf("%s: %w", what, err))
 		}
 	}
-	listeners, err := l.o.System.Listeners(tree.pids())
+	listeners, err := c.o.System.Listeners(c.pids())
 	unknown("where it listens is not known", err)
-	f.Users, err = l.users(in, tree, listeners)
+	f.Users, err = c.users(listeners)
 	unknown("who is connected to it is not known", err)
 
-	s, err := l.o.System.Stat(tree.server.id.PID)
+	s, err := c.o.System.Stat(c.server.id.PID)
 	suspended := err == nil && s.State == process.Stopped // and cannot answer
 	hasDashboard := in.Kind == monitor.KindSerena && in.Port > 0
 	owned := hasDashboard && slices.ContainsFunc(listeners, func(n process.Listener) bool { return n.Hears(in.Port) })
 	if hasDashboard && !suspended {
-		f.Work, f.Call = l.work(ctx, in.Port, owned)
+		f.Work, f.Call = c.work(ctx, in.Port, owned)
 	}
 	// What does not answer this does not answer the request to end either.
-	tree.canAsk = owned && !suspended && f.Work != Silent
+	return owned && !suspended && f.Work != Silent
 }
 
 // work asks a dashboard whether a call runs or waits. A port that is not the
@@ -161,10 +146,11 @@ func callName(task string) string {
 // users are the programs connected to the ports on which the server takes
 // clients: of a Serena all but the dashboard's, of another server all those of
 // its tree, because nobody knows what they are for.
-func (l *Ladder) users(in *monitor.Instance, tree *heldTree, listeners []process.Listener) ([]Process, error) {
+func (c *climb) users(listeners []process.Listener) ([]Process, error) {
+	in := c.in
 	ports := map[int]bool{}
 	for _, n := range listeners {
-		if n.PID == tree.server.id.PID || in.Kind != monitor.KindSerena {
+		if n.PID == c.server.id.PID || in.Kind != monitor.KindSerena {
 			ports[int(n.Addr.Port())] = true
 		}
 	}
@@ -177,17 +163,16 @@ func (l *Ladder) users(in *monitor.Instance, tree *heldTree, listeners []process
 	seen := map[int]bool{}
 	var users []Process
 	for port := range ports {
-		connections, err := l.o.System.Connections(port)
+		connections, err := c.o.System.Connections(port)
 		if err != nil {
 			return users, err
 		}
-		for _, c := range connections {
-			_, own := tree.at[c.PID]
-			if own || seen[c.PID] || c.PID == l.o.System.Self() {
+		for _, user := range connections {
+			if c.at[user.PID] != nil || seen[user.PID] || user.PID == c.o.System.Self() {
 				continue
 			}
-			seen[c.PID] = true
-			users = append(users, l.named(c.PID)) // whoever 0 is has no name
+			seen[user.PID] = true
+			users = append(users, c.named(user.PID)) // whoever 0 is has no name
 		}
 	}
 	slices.SortFunc(users, func(a, b Process) int { return a.PID - b.PID })
@@ -195,6 +180,6 @@ func (l *Ladder) users(in *monitor.Instance, tree *heldTree, listeners []process
 }
 
 // sparedFor names the members that are spared for one reason.
-func (tree *heldTree) sparedFor(why error) []Process {
-	return names(tree.where(func(m *member) bool { return m.alive && errors.Is(m.spared, why) }))
+func (c *climb) sparedFor(why error) []Process {
+	return names(c.where(func(m *member) bool { return m.alive && errors.Is(m.spared, why) }))
 }

@@ -39,10 +39,9 @@ type world struct {
 	process.System // what is not below is not asked
 	Dashboards
 	t       rapid.TB
-	tree    *heldTree
+	tree    *climb
 	actors  []*actor
 	trace   []string
-	freezes int // since the last signal
 	signals int
 	slow    bool // nothing stands still in time
 	barren  bool // what is forked forks nothing
@@ -165,7 +164,7 @@ func (a *actor) send(what string) error {
 			}
 		}
 	}
-	mayFreeze := w.freezes < maxFreezes && w.tree.frozen < w.tree.limits.Freeze
+	mayFreeze := w.tree.frozen < w.tree.limits.Freeze
 	if what != "stop" && !a.denies && !a.ended && !w.tree.atOnce && !a.stopped && mayFreeze {
 		w.t.Fatalf("%v gets %s while it can start something", a.id, what)
 	}
@@ -190,7 +189,6 @@ func (w *world) isBelow(a *actor) bool {
 }
 
 func (a *actor) Suspend() error {
-	a.w.freezes++
 	err := a.send("stop")
 	a.stopped = a.stopped || err == nil
 	return err
@@ -198,7 +196,6 @@ func (a *actor) Suspend() error {
 
 func (a *actor) Terminate() error {
 	err := a.send("term")
-	a.w.freezes = 0
 	a.ended = a.ended || err == nil && !a.ignores && !a.stuck
 	return err
 }
@@ -210,7 +207,6 @@ func (a *actor) Continue() error {
 
 func (a *actor) Kill() error {
 	err := a.send("kill")
-	a.w.freezes = 0
 	a.ended = a.ended || err == nil && !a.stuck
 	return err
 }
@@ -228,25 +224,22 @@ func (a *actor) Close() {}
 func (w *world) climb(t rapid.TB, atOnce, forced bool, server monitor.Identity) {
 	l := New(Options{System: w, Dashboards: w, Limits: w.limits})
 	in := &monitor.Instance{Identity: server, Kind: "test-server"}
-	var err error
-	if w.tree, err = l.collect(in.Kind, w.actors[0].id, Order{}); err != nil {
+	w.tree = l.newClimb(in, Order{Force: forced})
+	if err := w.tree.collect(w.actors[0].id); err != nil {
 		t.Fatal(err)
 	}
 	w.tree.server = w.tree.member(server)
 	l.now = func() time.Time { w.pass(); return time.Now() }
 	w.tree.atOnce = atOnce
-	if forced {
-		w.tree.limits = w.tree.limits.forced()
-	}
-	j := &journal{ladder: l, record: l.o.Record, in: in, began: l.now()}
+	l.now()
 	if a := w.find(server.PID); a.answers > 0 {
 		a.endsAt = time.Now().Add(a.answers)
-		l.wait(context.Background(), j, w.tree, l.now().Add(w.tree.limits.Ask), w.tree.server, nil)
+		w.tree.wait(context.Background(), l.now().Add(w.tree.limits.Ask), w.tree.server, nil)
 	}
-	l.climb(context.Background(), j, w.tree, w.tree.steps())
+	w.tree.run(context.Background(), w.tree.steps())
 	w.note()
 	highest := 0
-	for _, e := range j.steps {
+	for _, e := range w.tree.done {
 		rank := slices.Index([]monitor.EventKind{monitor.EventTerminated, monitor.EventForceKilled}, e.Kind)
 		if rank < highest {
 			t.Errorf("a lower step after a higher one: %v", w.trace)

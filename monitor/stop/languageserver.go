@@ -23,21 +23,32 @@ func (l *Ladder) EndLanguageServers(ctx context.Context, in monitor.Instance, o 
 		return "", fmt.Errorf("%s is not known to be a Serena", in.Label())
 	}
 	roots, err := l.languageServers(in.Identity)
-	if err == nil && len(roots) > 0 {
-		err = l.runsShell(ctx, &in)
+	switch {
+	case err != nil:
+		return "", err
+	case len(roots) == 0:
+		return "", ErrNoLanguageServer
 	}
-	var all []Process
-	for _, root := range roots {
-		if err == nil {
-			var more []Process
-			more, err = l.endLanguageServer(ctx, &in, root, o)
-			all = append(all, more...)
-		}
+	if err := l.runsShell(ctx, &in); err != nil {
+		return "", err
 	}
-	if err == nil && len(all) == 0 {
+	c := l.newClimb(&in, o)
+	c.record = func(monitor.Event) {} // who has ordered it tells of it as a whole
+	defer c.release()
+	err = c.collect(roots...)
+	// They are held by now: whose children they are cannot change to another server.
+	if err == nil && !process.Lives(l.o.System, in.Identity) || errors.Is(err, process.ErrGone) {
 		err = ErrNoLanguageServer
 	}
-	return list(all), err
+	if err != nil {
+		return "", err
+	}
+	c.run(ctx, []step{c.killing()})
+	ended = list(names(c.where(func(m *member) bool { return !m.alive })))
+	if left := names(c.left()); len(left) > 0 {
+		return ended, fmt.Errorf("%w: %s still there", ErrSurvived, these(left))
+	}
+	return ended, ctx.Err()
 }
 
 // runsShell is an error while a server runs a command of its client, which may lead a
@@ -73,33 +84,4 @@ func (l *Ladder) languageServers(server monitor.Identity) ([]monitor.Identity, e
 		}
 	}
 	return roots, nil
-}
-
-func (l *Ladder) endLanguageServer(ctx context.Context, in *monitor.Instance, root monitor.Identity, o Order) ([]Process, error) {
-	tree, err := l.collect(in.Kind, root, o)
-	if tree != nil {
-		defer tree.release()
-	}
-	if errors.Is(err, process.ErrGone) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	// It is held by now: whose child it is cannot change to another server.
-	now, err := l.o.System.Stat(root.PID)
-	if err != nil || now.Identity != root || now.Parent != in.Identity.PID {
-		return nil, err
-	}
-	if alive, err := process.Alive(l.o.System, in.Identity); err != nil || !alive {
-		return nil, err
-	}
-	// Who has ordered it tells of it as a whole.
-	j := &journal{ladder: l, in: in, began: l.now(), order: o, record: func(monitor.Event) {}}
-	l.climb(ctx, j, tree, []step{tree.killing()})
-	ended := names(tree.where(func(m *member) bool { return !m.alive }))
-	if left := names(tree.left()); len(left) > 0 {
-		return ended, fmt.Errorf("%w: %s still there", ErrSurvived, these(left))
-	}
-	return ended, ctx.Err()
 }

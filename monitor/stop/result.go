@@ -6,31 +6,21 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
 )
 
-// journal puts a Stop into events and words.
-type journal struct {
-	ladder *Ladder
-	record func(monitor.Event)
-	in     *monitor.Instance
-	began  time.Time
-	order  Order
-	steps  []monitor.Event
-}
-
-func (j *journal) add(kind monitor.EventKind, detail string) {
-	j.note(j.in.Event(kind, j.ladder.now(), detail))
+// add tells a step.
+func (c *climb) add(kind monitor.EventKind, detail string) {
+	c.note(c.in.Event(kind, c.now(), detail))
 }
 
 // note tells an event as one of this Stop.
-func (j *journal) note(e monitor.Event) {
-	e.Order = strconv.FormatInt(j.began.UnixMilli(), 36)
-	j.steps = append(j.steps, e)
-	j.record(e)
+func (c *climb) note(e monitor.Event) {
+	e.Order = strconv.FormatInt(c.began.UnixMilli(), 36)
+	c.done = append(c.done, e)
+	c.record(e)
 }
 
 // by says who has ordered it, and how; "" when nobody has said.
@@ -47,15 +37,15 @@ func (o Order) by() string {
 
 // nothingDone is the result when the end was refused, or the tree could not be held or
 // examined.
-func (j *journal) nothingDone(err error) (Result, error) {
+func (c *climb) nothingDone(err error) (Result, error) {
 	r := Result{Outcome: Failed, Detail: "Not ended: " + err.Error() + "."}
 	var refusal *Refusal
 	switch {
 	case errors.As(err, &refusal):
-		if !j.order.DryRun && !j.order.Automatic {
-			j.add(monitor.EventStopRefused, refusal.Why)
+		if !c.order.DryRun && !c.order.Automatic {
+			c.add(monitor.EventStopRefused, refusal.Why)
 		}
-		r = Result{Outcome: Refused, Detail: refusal.Error(), Steps: j.steps}
+		r = Result{Outcome: Refused, Detail: refusal.Error(), Steps: c.done}
 	case errors.Is(err, process.ErrGone):
 		r.Outcome, r.Detail = Gone, monitor.Sentence(err.Error())
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
@@ -65,83 +55,78 @@ func (j *journal) nothingDone(err error) (Result, error) {
 }
 
 // wouldEnd says what a climb would do.
-func (j *journal) wouldEnd(tree *heldTree) Result {
+func (c *climb) wouldEnd(canAsk bool) Result {
 	var how []string
-	for _, e := range tree.elsewhere {
+	for _, e := range c.elsewhere {
 		if e.end != nil {
 			how = append(how, inShort(e))
 		}
 	}
-	if tree.canAsk {
-		how = append(how, fmt.Sprintf("ask it on port %d to end", j.in.Port))
+	if canAsk {
+		how = append(how, fmt.Sprintf("ask it on port %d to end", c.in.Port))
 	}
-	if tree.atOnce {
+	if c.atOnce {
 		how = append(how, "end what is left")
 	} else {
 		how = append(how, "SIGTERM, the root first", "SIGKILL to what is left")
 	}
-	all := names(tree.left())
+	all := names(c.left())
 	r := Result{Outcome: WouldEnd, Processes: len(all)}
-	r.Detail = fmt.Sprintf("Would end %s: %s. How: %s.", j.in.Label(), listed(all, len(all)), strings.Join(how, ", then "))
-	if len(tree.elsewhere) == 0 {
-		r.FreedBytes = tree.memory()
-		r.Detail += " Gives back about " + monitor.Memory(r.FreedBytes) + "."
+	r.Detail = fmt.Sprintf("Would end %s: %s. How: %s", c.in.Label(), listed(all, len(all)), strings.Join(how, ", then "))
+	if len(c.elsewhere) == 0 {
+		r.FreedBytes = c.memory()
+		r.Detail += ". Gives back about " + monitor.Memory(r.FreedBytes)
 	}
-	for _, sentence := range tree.goesOn() {
-		r.Detail += " " + sentence
-	}
+	r.Detail += c.goesOn() + "."
 	return r
 }
 
-// goesOn says what an end leaves, in sentences.
-func (tree *heldTree) goesOn() (sentences []string) {
-	if len(tree.beside) > 0 {
-		sentences = append(sentences, "Left alone, because people work in it: "+list(tree.beside)+".")
+// goesOn says what an end leaves, after a sentence that has no full stop yet, as it has
+// none either.
+func (c *climb) goesOn() (words string) {
+	if len(c.beside) > 0 {
+		words += ". Left alone, because people work in it: " + list(c.beside)
 	}
-	for _, e := range tree.elsewhere {
+	for _, e := range c.elsewhere {
 		if e.end == nil {
-			sentences = append(sentences, monitor.Sentence(e.What+" may run on; look with: "+e.Look))
+			words += ". " + strings.TrimSuffix(monitor.Sentence(e.What+" may run on; look with: "+e.Look), ".")
 		}
 	}
-	return sentences
+	return words
 }
 
 // finish tells how the climb ended, by what is left. The memory of what ran elsewhere
 // is not known.
-func (j *journal) finish(ctx context.Context, tree *heldTree) (Result, error) {
-	left := names(tree.left())
-	r := Result{Processes: len(tree.members) - len(left)}
+func (c *climb) finish(ctx context.Context) (Result, error) {
+	left := names(c.left())
+	r := Result{Processes: len(c.members) - len(left)}
 	if len(left) == 0 {
 		r.Outcome = Ended
 		what := monitor.Plural(r.Processes, "process", "processes")
-		if len(tree.elsewhere) == 0 {
-			r.FreedBytes = tree.memory()
+		if len(c.elsewhere) == 0 {
+			r.FreedBytes = c.memory()
 			what += fmt.Sprintf(", about %s given back", monitor.Memory(r.FreedBytes))
 		}
-		span := monitor.Span(j.ladder.now().Sub(j.began))
-		more := ""
-		for _, sentence := range tree.goesOn() {
-			more += ". " + strings.TrimSuffix(sentence, ".")
-		}
-		detail := strings.TrimPrefix(fmt.Sprintf("%s; %s, after %s%s", j.order.by(), what, span, more), "; ")
-		ended := j.in.Event(monitor.EventEnded, j.ladder.now(), detail)
-		ended.FreedBytes, ended.Unused = r.FreedBytes, j.order.Automatic || j.order.Confirm != nil
-		j.note(ended)
-		r.Detail = fmt.Sprintf("Ended: %s, %s%s.", j.in.Label(), what, more)
-		r.Steps = j.steps
+		span := monitor.Span(c.now().Sub(c.began))
+		detail := strings.TrimPrefix(fmt.Sprintf("%s; %s, after %s%s", c.order.by(), what, span, c.goesOn()), "; ")
+		ended := c.in.Event(monitor.EventEnded, c.now(), detail)
+		ended.FreedBytes, ended.Unused = r.FreedBytes, c.order.Automatic || c.order.Confirm != nil
+		c.note(ended)
+		r.Detail = fmt.Sprintf("Ended: %s, %s%s.", c.in.Label(), what, c.goesOn())
+		r.Steps = c.done
 		return r, nil
 	}
 	err := ErrSurvived
 	why := these(left) + " still there"
-	if tree.denied != nil {
-		why += ": " + tree.denied.Error()
+	if c.denied != nil {
+		why += ": " + c.denied.Error()
 	}
 	if r.Outcome = Failed; ctx.Err() != nil {
 		r.Outcome, err, why = Cancelled, ctx.Err(), "given up on the way, "+why
 	}
-	j.add(monitor.EventStopFailed, why)
-	r.Detail, r.Steps = "Not ended: "+j.in.Label()+": "+why+".", j.steps
-	return r, fmt.Errorf("%s: %s: %w", j.in.Label(), why, err)
+	c.add(monitor.EventStopFailed, why)
+	r.Detail, r.Steps = "Not ended: "+c.in.Label()+": "+why+".", c.done
+	return r, fmt.Errorf("%s: %s: %w", c.in.Label(), why, err)
 }
 
 func these(left []Process) string {

@@ -2,7 +2,7 @@
 // that belongs to it and nothing else.
 //
 // Who may be ended is decided by Check, which is pure; the steps of the ladder are a
-// table, see heldTree.steps. Whether an instance should be ended at all
+// table, see climb.steps. Whether an instance should be ended at all
 // (idle, orphaned) is not decided here: somebody orders it.
 //
 // A climb: hold every process of the tree; ask the server to end (Serena, if
@@ -24,7 +24,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"sync"
 	"time"
 
@@ -168,62 +167,53 @@ func (l *Ladder) stop(ctx context.Context, in *monitor.Instance, o Order) (Resul
 	if err := ctx.Err(); err != nil {
 		return Result{Outcome: Cancelled, Detail: "Nothing was done: " + err.Error() + "."}, err
 	}
-	j := &journal{ladder: l, record: l.o.Record, in: in, began: l.now(), order: o}
-	tree, err := l.hold(in, o)
-	if tree != nil {
-		defer tree.release()
-	}
-	if err != nil {
-		return j.nothingDone(err)
+	c := l.newClimb(in, o)
+	defer c.release()
+	if err := c.hold(); err != nil {
+		return c.nothingDone(err)
 	}
 	facts := Facts{Label: in.Label(), Pinned: in.Pinned}
-	l.manager(ctx, tree, &facts)
-	if err := l.confirm(ctx, in, o); err != nil {
-		return j.nothingDone(err)
+	c.manager(ctx, &facts)
+	if err := c.confirm(ctx); err != nil {
+		return c.nothingDone(err)
 	}
 	if l.o.Pinned != nil && !o.forced() { // who insists does not wait for the disk
 		facts.Pinned, facts.PinsUnknown = l.o.Pinned(in.Identity)
 	}
-	l.gather(ctx, in, tree, &facts)
+	canAsk := c.gather(ctx, &facts)
 	if ctx.Err() != nil {
-		return j.nothingDone(ctx.Err())
+		return c.nothingDone(ctx.Err())
 	}
 	if refusal := Check(facts, o); refusal != nil {
-		return j.nothingDone(refusal)
+		return c.nothingDone(refusal)
 	}
-	l.findElsewhere(tree)
+	c.findElsewhere()
 	if o.DryRun {
-		return j.wouldEnd(tree), nil
+		return c.wouldEnd(canAsk), nil
 	}
-	if o.forced() {
-		tree.limits = tree.limits.forced()
+	c.add(monitor.EventStopOrdered, o.by())
+	c.endElsewhere(ctx)
+	if canAsk {
+		c.ask(ctx)
 	}
-	j.add(monitor.EventStopOrdered, o.by())
-	l.endElsewhere(ctx, j, tree)
-	if tree.canAsk {
-		l.ask(ctx, j, tree, in.Port)
-	}
-	l.climb(ctx, j, tree, tree.steps())
-	return j.finish(ctx, tree)
+	c.run(ctx, c.steps())
+	return c.finish(ctx)
 }
 
 // confirm has whoever ordered it look once more, see Order.Confirm. The error is a
 // *Refusal, or says that nothing can be done any more.
-func (l *Ladder) confirm(ctx context.Context, in *monitor.Instance, o Order) error {
-	if o.Confirm == nil {
+func (c *climb) confirm(ctx context.Context) error {
+	if c.order.Confirm == nil {
 		return nil
 	}
-	look, cancel := context.WithTimeout(ctx, l.o.Limits.Check)
+	look, cancel := context.WithTimeout(ctx, c.limits.Check)
 	defer cancel()
-	err := o.Confirm(look)
+	err := c.order.Confirm(look)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err == nil, errors.Is(err, process.ErrGone):
 		return err
 	}
-	return &Refusal{Label: in.Label(), Kind: ErrChanged, Why: monitor.Clean(err.Error()) + "."}
+	return &Refusal{Label: c.in.Label(), Kind: ErrChanged, Why: monitor.Clean(err.Error()) + "."}
 }
-
-// atOnce tells that this system knows no gentle end for a process.
-const atOnce = runtime.GOOS == "windows"
