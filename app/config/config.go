@@ -156,7 +156,7 @@ func read(path string, limit int64) ([]byte, error) {
 	case info.IsDir():
 		return nil, syscall.EISDIR
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("is a %s, not a file", kind(info.Mode()))
+		return nil, fmt.Errorf("is %s, not a file", statefile.Kind(info.Mode()))
 	case info.Size() > limit:
 		return nil, tooLarge(limit)
 	}
@@ -170,16 +170,6 @@ func read(path string, limit int64) ([]byte, error) {
 		return nil, tooLarge(limit)
 	}
 	return text, err
-}
-
-func kind(m fs.FileMode) string {
-	switch {
-	case m&fs.ModeNamedPipe != 0:
-		return "pipe"
-	case m&fs.ModeSocket != 0:
-		return "socket"
-	}
-	return "device"
 }
 
 func unreadable(err error) string {

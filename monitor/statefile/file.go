@@ -16,7 +16,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strconv"
 	"time"
 
 	"lamplighter/monitor"
@@ -109,11 +108,7 @@ func Quarantine(path string, now time.Time, replace func() error) (kept string, 
 	if !exists(path) { // somebody has removed it since
 		return "", replace()
 	}
-	prefix := path + ".corrupt-" + now.UTC().Format("20060102T150405.000Z")
-	kept = prefix
-	for n := 2; exists(kept); n++ {
-		kept = prefix + "-" + strconv.Itoa(n)
-	}
+	kept = path + ".corrupt-" + now.UTC().Format("20060102T150405.000Z")
 	// As a hard link it is never missing at its path. Some disks know none, and what is no
 	// file is replaced by none.
 	if Check(path) != nil || os.Link(path, kept) != nil {

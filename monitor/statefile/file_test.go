@@ -76,7 +76,8 @@ func TestBrokenFile(t *testing.T) {
 func TestQuarantine(t *testing.T) {
 	at := time.Date(2026, 3, 4, 5, 6, 7, 89e6, time.UTC)
 	path := filepath.Join(t.TempDir(), "list.json")
-	for i, want := range []string{".corrupt-20260304T050607.089Z", ".corrupt-20260304T050607.089Z-2"} {
+	for i, want := range []string{".corrupt-20260304T050607.089Z", ".corrupt-20260304T050607.090Z"} {
+		at := at.Add(time.Duration(i) * time.Millisecond)
 		if err := os.WriteFile(path, []byte("broken"), 0o600); err != nil {
 			t.Fatal(err)
 		}

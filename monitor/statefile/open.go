@@ -2,6 +2,7 @@ package statefile
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 
@@ -37,22 +38,30 @@ func plain(path string, look func() (fs.FileInfo, error)) error {
 	if err != nil {
 		return Error(err, path)
 	}
-	what := "not a file"
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
 		return nil
 	case mode&fs.ModeSymlink != 0:
-		what = "a symbolic link, which is not followed"
-	case mode.IsDir():
-		what = "a directory, not a file"
-	case mode&fs.ModeNamedPipe != 0:
-		what = "a pipe, not a file"
-	case mode&fs.ModeDevice != 0:
-		what = "a device, not a file"
-	case mode&fs.ModeSocket != 0:
-		what = "a socket, not a file"
+		err = errors.New("it is a symbolic link, which is not followed; remove it")
+	default:
+		err = fmt.Errorf("it is %s, not a file; remove it", Kind(mode))
 	}
-	return pathError{path, errors.New("it is " + what + "; remove it")}
+	return pathError{path, err}
+}
+
+// Kind is what lies somewhere that is no file, for people: "a directory".
+func Kind(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a directory"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "something else"
 }
 
 // pathError is an error about a file, with its path once, cleaned, at the front.

@@ -119,18 +119,10 @@ func (f *File) plain() error {
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
 		return nil
-	case mode.IsDir():
-		return fmt.Errorf("it is a directory, %w", errNotPlain)
 	case mode&fs.ModeSymlink != 0:
 		return ErrChanged // links were followed a moment ago
-	case mode&fs.ModeNamedPipe != 0:
-		return fmt.Errorf("it is a pipe, %w", errNotPlain)
-	case mode&fs.ModeDevice != 0:
-		return fmt.Errorf("it is a device, %w", errNotPlain)
-	case mode&fs.ModeSocket != 0:
-		return fmt.Errorf("it is a socket, %w", errNotPlain)
 	}
-	return fmt.Errorf("it is %w", errNotPlain)
+	return fmt.Errorf("it is %s, %w", statefile.Kind(info.Mode()), errNotPlain)
 }
 
 // Writable says why Replace would refuse the file, as far as that can be known
