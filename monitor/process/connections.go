@@ -52,15 +52,6 @@ type Connection struct {
 	Peer netip.AddrPort // address of the far end; IPv4 inside IPv6 is IPv4
 }
 
-// sortConnections puts connections in the order that Connections promises, each
-// once.
-func sortConnections(list []Connection) []Connection {
-	slices.SortFunc(list, func(a, b Connection) int {
-		return cmp.Or(a.Peer.Compare(b.Peer), cmp.Compare(a.PID, b.PID))
-	})
-	return slices.Compact(list)
-}
-
 // plain writes IPv4 inside IPv6 as IPv4.
 func plain(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
 
@@ -107,9 +98,9 @@ func Listeners(pids []int) ([]Listener, error) {
 }
 
 // Connections returns the established TCP connections whose end on this machine
-// has that port, sorted by the far end. One that nobody has accepted yet counts
-// too. A far end on this machine that several processes share is listed for
-// each of them, on Windows for one.
+// has that port, each once. One that nobody has accepted yet counts too. A far end on
+// this machine that several processes share is listed for each of them, on Windows for
+// one.
 //
 // On Linux one call reads the descriptors of every process of ours that it may look
 // at, so it is for an order to end something, not for each tick. It knows our own
@@ -139,8 +130,10 @@ func Connections(port int) ([]Connection, error) {
 			pids = []int{0}
 		}
 		for _, pid := range pids {
-			found = append(found, Connection{PID: pid, Peer: e.remote})
+			if c := (Connection{PID: pid, Peer: e.remote}); !slices.Contains(found, c) {
+				found = append(found, c)
+			}
 		}
 	}
-	return sortConnections(found), nil
+	return found, nil
 }

@@ -2,6 +2,7 @@ package process
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"io/fs"
 	"net"
@@ -164,7 +165,7 @@ func dial(t testing.TB, network, addr string) (net.Conn, netip.AddrPort) {
 // still be under way.
 func waitForConnections(t testing.TB, port uint16, want ...Connection) {
 	t.Helper()
-	want = sortConnections(want)
+	slices.SortFunc(want, byPeer)
 	var got []Connection
 	defer func() {
 		if t.Failed() {
@@ -176,9 +177,12 @@ func waitForConnections(t testing.TB, port uint16, want ...Connection) {
 		if got, err = Connections(int(port)); err != nil {
 			t.Fatal(err)
 		}
+		slices.SortFunc(got, byPeer)
 		return slices.Equal(got, want)
 	})
 }
+
+func byPeer(a, b Connection) int { return cmp.Or(a.Peer.Compare(b.Peer), cmp.Compare(a.PID, b.PID)) }
 
 func TestConnections(t *testing.T) {
 	me := os.Getpid()
