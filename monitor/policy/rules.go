@@ -25,8 +25,8 @@ func (c *look) orphan(at time.Time) finding {
 	if e := &c.in.Evidence; !e.Orphaned && !e.Suspected {
 		return finding{}
 	}
-	f := finding{rule: Orphans, at: at}
-	f.do, f.because = c.alone()
+	f := c.alone()
+	f.rule, f.at = Orphans, at
 	switch shared := c.shared(); {
 	case c.forbidden != "" && f.do == Notify && !c.ordered:
 		return finding{}
@@ -43,21 +43,22 @@ func (c *look) orphan(at time.Time) finding {
 }
 
 // alone judges the evidence that nobody is connected to a server over stdio: End
-// for a proven orphan that does not work, else what stands against it.
-func (c *look) alone() (do Do, because string) {
-	switch e := &c.in.Evidence; {
+// for a proven orphan that does not work, else with what stands against it.
+func (c *look) alone() finding {
+	e := &c.in.Evidence
+	switch {
 	case c.provenOrphan() && c.busy():
-		return Refuse, atWork
+		return finding{do: Refuse, reason: client(c.in) + " has ended", because: atWork}
 	case c.provenOrphan():
-		return End, ""
+		return finding{do: End, reason: client(c.in) + " has ended"}
 	case overHTTP(e.Transport):
-		return Notify, "others may be connected over HTTP"
+		return finding{do: Notify, reason: client(c.in) + " seems to be gone", because: "others may be connected over HTTP"}
 	case e.Orphaned:
-		return Notify, "its client was not seen to end"
+		return finding{do: Notify, reason: client(c.in) + " has closed the connection", because: "its client was not seen to end"}
 	case e.ClientGone:
-		return Notify, unknownUsers
+		return finding{do: Notify, reason: client(c.in) + " has ended", because: unknownUsers}
 	}
-	return Notify, "its client was never seen, so that it may be in use"
+	return finding{do: Notify, reason: "its client seems to be gone", because: "its client was never seen, so that it may be in use"}
 }
 
 // idle is the rule for a server that nobody has asked anything for a time.

@@ -36,8 +36,6 @@ func But(reason, because string) string {
 // the rule and its limit do.
 func (c *look) reason(rule Rule) string {
 	switch rule {
-	case Orphans:
-		return c.reasonAlone()
 	case Idle:
 		return "no call for " + monitor.Span(c.r.IdleAfter)
 	case Zombies:
@@ -48,18 +46,6 @@ func (c *look) reason(rule Rule) string {
 		return client(c.in) + " runs it more than once"
 	}
 	return ""
-}
-
-func (c *look) reasonAlone() string {
-	switch e := &c.in.Evidence; {
-	case overHTTP(e.Transport):
-		return client(c.in) + " seems to be gone"
-	case e.ClientGone:
-		return client(c.in) + " has ended"
-	case e.Orphaned:
-		return client(c.in) + " has closed the connection"
-	}
-	return "its client seems to be gone"
 }
 
 // client names the client of an instance in a sentence. It is safe to show.
