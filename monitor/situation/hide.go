@@ -166,19 +166,14 @@ func (h *hide) address(w string) string {
 // path is a word with the home directory as ~ and no user's name.
 func (h *hide) path(w string) string {
 	if h.home != "" && h.home != "/" {
-		for from := 0; ; {
-			i := strings.Index(w[from:], h.home)
-			if i < 0 {
-				break
+		parts := strings.Split(w, h.home)
+		w = parts[0]
+		for _, after := range parts[1:] {
+			if after == "" || strings.IndexAny(after, `/\:"'`) == 0 {
+				w += "~" + after
+			} else { // another directory that begins alike
+				w += h.home + after
 			}
-			i += from
-			end := i + len(h.home)
-			if end < len(w) && w[end] != '/' && w[end] != '\\' && w[end] != ':' && w[end] != '"' && w[end] != '\'' {
-				from = end // another directory that begins alike
-				continue
-			}
-			w = w[:i] + "~" + w[end:]
-			from = i + 1
 		}
 	}
 	w = homes.ReplaceAllString(w, "${1}user")
