@@ -95,6 +95,8 @@ func TestLoggedIn(t *testing.T) {
 
 // Whose paths mean nothing here has a server of its own, where it is.
 func TestElsewhere(t *testing.T) {
+	m := newMachine(t)
+	repo := m.repo("alpha")
 	for _, test := range []struct {
 		who  string
 		r    Request
@@ -105,12 +107,10 @@ func TestElsewhere(t *testing.T) {
 		{"who has gone", Request{PID: 1 << 30}, ""},
 		{"who is not ours to see", Request{Outside: true}, "it runs outside of the container that lamplighter is in"},
 	} {
-		test.r.Dir = "/nowhere"
-		if why := asker(nil).elsewhere(t.Context(), test.r, test.r.Dir); why != test.want {
-			t.Errorf("%s: %q", test.who, why)
+		test.r.Dir, test.r.Command = m.path("gone"), strings.Fields("serena start-mcp-server --project "+repo)
+		test.r.Env = m.env
+		if p := planned(t, asker(nil), test.r); p.Alone != test.want {
+			t.Errorf("%s: %q", test.who, p.Alone)
 		}
-	}
-	if p, err := asker(nil).Plan(t.Context(), Request{Outside: true}); err != nil || p.Alone == "" {
-		t.Errorf("%+v, %v", p, err)
 	}
 }

@@ -3,22 +3,20 @@ package share
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
 	"lamplighter/app/launch"
 	"lamplighter/app/project"
 	"lamplighter/monitor"
-	"lamplighter/monitor/process"
 )
 
 // Request is what a client would run.
@@ -100,14 +98,14 @@ type Planner struct {
 
 	lifetime  context.Context // from NewPlanner to Close
 	end       context.CancelFunc
-	resolving singleflight.Group // what a command runs
-	running   sync.RWMutex       // read-locked by each that resolves
+	resolving project.Looks // for what a command runs, which the Finder limits
+	running   sync.RWMutex  // read-locked by each that resolves
 }
 
 // NewPlanner returns a Planner. It looks at nothing yet. Whoever has it closes it.
 func NewPlanner(o PlannerOptions) *Planner {
 	home, _ := os.UserHomeDir() // then a client without HOME has none either
-	a := &Planner{o: o, home: home, looks: project.Looks{Limit: lookTime}}
+	a := &Planner{o: o, home: home, looks: project.Looks{Limit: lookTime}, resolving: project.Looks{Limit: 24 * time.Hour}}
 	a.lifetime, a.end = context.WithCancel(context.Background())
 	return a
 }
@@ -127,133 +125,109 @@ func (a *Planner) Serve(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// wish is what a plan is made of: what the client wants, and what each step on the way
-// has found out about it.
+// wish is what a plan is made of: what the client wants, what its command says, and what
+// was found for that.
 type wish struct {
 	Request
-	arguments
+	env     map[string]string // what the server gets of the client's
+	fixed   bool              // the client cannot change its project
+	version string            // of Serena; "" when the Finder is to be asked
 
-	program   []string          // what starts the server, up to its subcommand; once located its first word is absolute
-	env       map[string]string // what the server gets of the client's
-	unset     []string          // names of ours that it does not get
-	directory string            // where the server runs; "" is a neutral place
-	fixed     bool              // the client cannot change its project
-	version   string            // of Serena; "" when the Finder is to be asked
+	program []string // what starts the server, up to its subcommand; once located its first word is absolute
+	project string   // as given, "" for none
+	fromCwd bool
+	context string
+	modes   []string
+	kept    []string // what is not about transport, project, context and page, in its order, each option with its value behind it
+	page    string   // see Reading
 
 	root             string // of the project, without symbolic links; "" when there is none
-	single           bool   // it cannot be changed in the context
 	home, serenaHome string
-	tools            []foundTool // where the client's PATH finds what language servers use
-	err              error       // why it was not located
+	tools            []string // where the client's PATH finds what language servers use, in words
+	err              error    // why it was not located
 }
+
+// words are the arguments with which the server is started. Where its context stood
+// among the others means nothing, so that all who have it share.
+func (w *wish) words() []string { return append(slices.Clip(w.kept), "--context", w.context) }
 
 // Plan says how the client is served that would run what r says. The error is an
 // *InputError when that makes no sense, which is the answer to its initialize,
 // or that of ctx.
 func (a *Planner) Plan(ctx context.Context, r Request) (Plan, error) {
-	if why := a.elsewhere(ctx, r, r.Dir); why != "" {
-		return Plan{Alone: why}, nil
-	}
-	if err := r.check(); err != nil {
-		return Plan{}, err
-	}
-	w := wish{Request: r}
-	if err := w.read(runtime.GOOS); err != nil {
-		return orAlone(Plan{}, err)
-	}
-	w.env = relevant(runtime.GOOS, r.Env)
-	w.unset = surplus(runtime.GOOS, a.o.Environment(ctx), w.env)
-	return orAlone(a.plan(ctx, w))
+	w := wish{Request: r, env: relevant(runtime.GOOS, r.Env)}
+	err := w.read(runtime.GOOS)
+	return a.plan(ctx, w, err)
 }
 
-// orAlone is the one place where what stands against sharing becomes a plan.
-func orAlone(plan Plan, err error) (Plan, error) {
+// plan finishes a wish whose command was read, with err. What stands against sharing
+// becomes a plan here.
+func (a *Planner) plan(ctx context.Context, read wish, err error) (Plan, error) {
+	w := read
+	if err == nil {
+		w, err = project.Look(ctx, &a.looks, fmt.Sprintf("%#v", read), read.Dir, func(string) wish {
+			located := read // the look may outlast this call
+			located.err = located.locate(a.home)
+			return located
+		})
+		err = cmp.Or(err, w.err)
+	}
+	if err == nil {
+		err = a.admit(ctx, &w)
+	}
 	var why alone
 	switch {
 	case errors.As(err, &why):
 		return Plan{Alone: string(why)}, nil
 	case errors.Is(err, project.ErrSilent):
 		return Plan{Alone: fmt.Sprintf("the files that tell what can be shared did not answer within %s: a network or a mount may hang", monitor.Span(lookTime))}, nil
-	}
-	return plan, err
-}
-
-// plan finishes a wish whose command was read.
-func (a *Planner) plan(ctx context.Context, read wish) (Plan, error) {
-	same := read
-	same.PID = 0 // means nothing to the files
-	w, err := project.Look(ctx, &a.looks, hashed(fmt.Sprintf("%+v", same)), read.Dir, func(string) wish {
-		located := read // the look may outlast this call
-		located.err = located.locate(a.home)
-		return located
-	})
-	if err = cmp.Or(err, w.err); err != nil {
+	case err != nil:
 		return Plan{}, err
 	}
-	// The command can name another place than the one it is called in.
-	if why := cmp.Or(a.elsewhere(ctx, read.Request, w.root), a.Forbids(ctx)); why != "" {
-		return Plan{}, alone(why)
-	}
-	if err := a.findVersion(ctx, &w); err != nil {
-		return Plan{}, err
-	}
+	ours := relevant(runtime.GOOS, a.o.Environment(ctx))
+	delete(ours, "PATH") // nothing runs without
 	plan := Plan{
-		Moves:   !w.fixed && (w.Moved || w.root == "" || !w.single),
-		Context: w.context, Modes: w.modes,
+		Moves: !w.fixed, Context: w.context, Modes: w.modes,
 		Spec: launch.Spec{Project: w.root, Lifetime: launch.Shared, Template: launch.Template{
-			Name: monitor.KindSerena, Command: w.program, Arguments: w.words(), Directory: w.directory,
-			Env: w.env, Unset: w.unset, Literal: true,
+			Name: monitor.KindSerena, Command: w.program, Arguments: w.words(), Env: w.env, Unset: slices.Sorted(maps.Keys(ours)), Literal: true,
 		}},
-		Fingerprint: func() string { return a.fingerprint(&w) },
 	}
 	plan.Key, plan.Facts = w.key()
-	plan.Spec.Key = plan.Key
+	plan.Fingerprint = func() string {
+		sum, err := project.Look(context.Background(), &a.looks, "settings of "+plan.Key, w.program[0], w.sum)
+		if err != nil {
+			return "unknown " + rand.Text()
+		}
+		return sum
+	}
 	return plan, nil
-}
-
-// elsewhere says why a path of who asks means nothing here, "" when it may mean what it
-// means to it, or there is none: a socket can be passed into a container, where the
-// project of that name is another one.
-func (a *Planner) elsewhere(ctx context.Context, r Request, dir string) (why string) {
-	switch {
-	case r.Outside:
-		return "it runs outside of the container that lamplighter is in"
-	case r.PID == 0 || dir == "":
-		return ""
-	}
-	another, err := project.Look(ctx, &a.looks, fmt.Sprint("as process ", r.PID), dir, func(dir string) bool {
-		same, err := process.SharesPath(r.PID, dir)
-		return err == nil && !same // of what may not be looked at nothing is known
-	})
-	if err != nil || !another { // a mount may hang
-		return ""
-	}
-	return "it runs in a container or a sandbox, where " + monitor.Clean(monitor.Shorten(dir, 200)) + " is another directory than here"
 }
 
 // oldest is the first Serena that is safe with several clients at once.
 const oldest = "1.5.0"
 
-// findVersion asks what version the program is, unless that is known, and whether it can
-// be shared.
-func (a *Planner) findVersion(ctx context.Context, w *wish) error {
+// admit says why a wish that was located cannot be shared all the same: nothing may be
+// now, or not this version of Serena, which it asks for unless it is known.
+func (a *Planner) admit(ctx context.Context, w *wish) error {
+	if why := a.Forbids(ctx); why != "" {
+		return alone(why)
+	}
 	if w.version == "" {
 		found, err := a.resolve(ctx, launch.Wanted{Command: w.program, Project: w.root, Serena: true})
-		var none *launch.NotFoundError
-		if errors.As(err, &none) {
-			found.Tried = none.Tried
-		} else if err != nil {
+		if none := (*launch.NotFoundError)(nil); err != nil && !errors.As(err, &none) {
 			return err
 		}
-		isAsked := func(v launch.Verdict) bool { return slices.Equal(v.Command, w.program) }
-		if !isAsked(found.Chosen) {
-			why := "its version could not be found out"
-			if i := slices.IndexFunc(found.Tried, isAsked); i >= 0 {
-				why += ": " + strings.TrimSuffix(monitor.Shorten(monitor.Clean(found.Tried[i].Detail), 200), ".")
+		var asked launch.Verdict
+		for _, verdict := range append(slices.Clip(found.Tried), found.Chosen) {
+			if slices.Equal(verdict.Command, w.program) {
+				asked = verdict
 			}
-			return alone(why)
 		}
-		w.version = found.Chosen.Version
+		if !asked.OK {
+			why := "its version could not be found out: " + monitor.Shorten(monitor.Clean(asked.Detail), 200)
+			return alone(strings.TrimRight(why, ": ."))
+		}
+		w.version = asked.Version
 	}
 	switch {
 	case !launch.Readable(w.version):
@@ -267,28 +241,53 @@ func (a *Planner) findVersion(ctx context.Context, w *wish) error {
 // resolve asks the Finder, until it has an answer or Close is called. Who asked may give
 // up sooner, and ask again.
 func (a *Planner) resolve(ctx context.Context, w launch.Wanted) (launch.Resolution, error) {
-	asked := a.resolving.DoChan(monitor.Quoted(append([]string{w.Project}, w.Command...)), func() (any, error) {
+	type answer struct {
+		found launch.Resolution
+		err   error
+	}
+	r, err := project.Look(ctx, &a.resolving, "command", fmt.Sprintf("%#v", w), func(string) answer {
 		a.running.RLock()
 		defer a.running.RUnlock()
-		return a.o.Finder.Resolve(a.lifetime, w)
+		found, err := a.o.Finder.Resolve(a.lifetime, w)
+		return answer{found, err}
 	})
-	select {
-	case result := <-asked:
-		found, _ := result.Val.(launch.Resolution)
-		return found, result.Err
-	case <-ctx.Done():
-		return launch.Resolution{}, ctx.Err()
-	}
+	return r.found, cmp.Or(err, r.err)
 }
 
-func (r *Request) check() error {
-	switch {
-	case len(r.Command) == 0 || r.Command[0] == "":
-		return &InputError{"there is no command: write what starts the server behind --, such as: lamplighter-connect connect -- serena start-mcp-server --project-from-cwd --context claude-code"}
-	case r.Dir == "":
-		return &InputError{"the working directory cannot be told, as if it had been removed: start the client again in one that exists"}
-	case !filepath.IsAbs(r.Dir):
-		return &InputError{fmt.Sprintf("the working directory %q is not an absolute path", monitor.Shorten(monitor.Clean(r.Dir), 200))}
+// Forbids says why nothing may be shared now, as a part of a sentence; "" when it may
+// be, and when ctx has ended. While others are logged in nothing is: a server on a
+// loopback port answers to everybody on the machine.
+func (a *Planner) Forbids(ctx context.Context) (why string) {
+	if a.o.Allowed() {
+		return ""
 	}
-	return nil
+	// A directory service that names them may hang. Of many who ask together one looks.
+	why, err := project.Look(ctx, &a.looks, "users", "", func(string) string { return othersInWords(a.o.OthersLoggedIn()) })
+	if errors.Is(err, project.ErrSilent) {
+		return othersInWords(nil, err)
+	}
+	return why
+}
+
+// nameColumns is how much of the names a sentence holds.
+const nameColumns = 60
+
+func othersInWords(names []string, err error) string {
+	const allowed = ", who could use what is shared (share_with_other_users allows it)"
+	switch {
+	case len(names) > 0:
+		shown := monitor.Shorten(monitor.Clean(strings.Join(names, ", ")), nameColumns)
+		return monitor.Plural(len(names), "other user is", "other users are") + " logged in, " + shown + allowed
+	case err != nil:
+		return "it is not known whether other users are logged in" + allowed
+	}
+	return ""
+}
+
+// LoggedIn returns the names of the users other than us, and other than the
+// system's own, who have a session or a program running, in a fixed order. The
+// error says that it cannot be known.
+func LoggedIn() ([]string, error) {
+	found, err := otherUsers()
+	return slices.Sorted(maps.Keys(found)), err
 }

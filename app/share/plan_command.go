@@ -2,11 +2,8 @@ package share
 
 import (
 	"cmp"
-	"errors"
-	"io/fs"
-	"os"
-	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,19 +22,9 @@ const (
 	fromTheDir alone = "what it starts depends on the directory where it is started"
 )
 
-// arguments are those of start-mcp-server.
-type arguments struct {
-	project string // as given, "" for none
-	fromCwd bool
-	context string
-	modes   []string
-	kept    []string // what is not about transport, project, context and page, in its order, each option with its value behind it
-	page    string   // see Reading
-}
-
-// words are the arguments with which the server is started. Where its context stood
-// among the others means nothing, so that all who have it share.
-func (a *arguments) words() []string { return append(slices.Clip(a.kept), "--context", a.context) }
+// source are the places where Serena comes from: its package, its repository or a fork of
+// that, or a clone; and relative names, which are refused for that.
+var source = regexp.MustCompile(`^\.|^serena(-agent)?($|[\[=<>~!;@ ])|(^|[^/\\])[/\\]serena(-agent)?(\.git)?[/\\]?($|[@# ])`)
 
 // read divides a command into what starts the server, up to its subcommand, and its
 // arguments; or says why it is none that can be shared. What it says stands in the
@@ -47,73 +34,34 @@ func (w *wish) read(goos string) error {
 	if goos == "windows" {
 		words = command.WithoutShell(words)
 	}
-	if c, ok := serena.ParseCommand("", words); ok {
-		w.program = slices.Clip(words[:len(words)-len(c.Args)])
-		return w.parse(c.Args)
-	}
-	// What stands behind the program are its arguments: another one that is given the
-	// command of Serena, such as a guard before its tools, is no Serena, and neither is
-	// a script of that name.
-	c := command.Parse("", words)
-	if len(c.Through) != 1 || c.Runtime != 0 || !serena.IsPackage(c.Program) || len(c.Args) == 0 || c.Args[0] != subcommand {
-		return notSerena
-	}
-	launcher := c.Through[0]
-	// What comes from elsewhere may call a program of its own by that name.
-	isElsewhere := c.Package != "" && c.Package != c.Program && !isSource(c.Package)
-	if !command.Is(monitor.ProgramName(launcher[0]), command.Fetcher) || isElsewhere {
-		return notSerena
-	}
-	w.program = slices.Clip(words[:len(launcher)+2])
-	err := w.parse(c.Args[1:])
-	isPlace := func(o serena.Option) bool {
-		return (o.Name == "--directory" || o.Name == "--project") && filepath.IsAbs(o.Value)
-	}
-	if c.Package == "" && !slices.ContainsFunc(serena.Options(launcher[1:]), isPlace) {
-		err = fromTheDir // in a project of uv, which is that of the working directory
-	}
-	return err
-}
-
-// isSource reports whether Serena comes from there: its package, its repository or a
-// fork of that, or a clone.
-func isSource(from string) bool {
-	if strings.HasPrefix(from, ".") {
-		return true // a relative name, which is refused for that
-	}
-	from, _, _ = strings.Cut(from, " ")
-	from, _, _ = strings.Cut(from, "#")
-	if _, rest, found := strings.Cut(from, "://"); found {
-		_, from, _ = strings.Cut(rest, "/") // the host is none of it
-	}
-	from, _, _ = strings.Cut(strings.ReplaceAll(from, `\`, "/"), "@")
-	if i := strings.IndexAny(from, "[=<>~!;"); i >= 0 {
-		from = from[:i] // which version
-	}
-	return serena.IsPackage(strings.TrimSuffix(path.Base(from), ".git"))
-}
-
-// namesFiles reports whether what starts a server is given files or directories by
-// relative names. A server runs elsewhere, so that they would be others there.
-func namesFiles(dir string, program []string) bool {
-	end := len(program) - 2 // without the subcommand, and the name of what a launcher runs
-	if command.IsPython(monitor.ProgramName(program[0])) {
-		end++
-	}
-	for _, o := range serena.Options(program[1:max(1, end)]) {
-		// These take names of packages, and of files only with a separator.
-		isName := (o.Name == "--from" || o.Name == "--with") && !hasSeparator(o.Value)
-		switch {
-		case strings.HasPrefix(o.Value, "."):
-			return true
-		case o.Value == "", isName, filepath.IsAbs(o.Value):
-			continue
+	c, isProgram := serena.ParseCommand("", words)
+	args, isRelative := c.Args, false // to the working directory
+	if !isProgram {
+		// What stands behind the program are its arguments: another one that is given the
+		// command of Serena, such as a guard before its tools, is no Serena, and neither is
+		// a script of that name. What comes from elsewhere may call a program of its own by
+		// that name.
+		c := command.Parse("", words)
+		if c.Package != "" && c.Package != c.Program && !source.MatchString(c.Package) || len(c.Through) != 1 || !command.Is(monitor.ProgramName(c.Through[0][0]), command.Fetcher) || c.Runtime != 0 ||
+			!serena.IsPackage(c.Program) || len(c.Args) == 0 || c.Args[0] != subcommand {
+			return notSerena
 		}
-		if _, err := os.Lstat(filepath.Join(dir, o.Value)); err == nil {
-			return true
+		isPlace := func(o serena.Option) bool {
+			return (o.Name == "--directory" || o.Name == "--project") && filepath.IsAbs(o.Value)
 		}
+		// A project of uv is that of the working directory.
+		args, isRelative = c.Args[1:], c.Package == "" && !slices.ContainsFunc(serena.Options(words[1:len(words)-len(c.Args)]), isPlace)
 	}
-	return false
+	w.program = slices.Clip(words[:len(words)-len(args)])
+	for _, o := range serena.Options(w.program[1:]) {
+		// A server runs elsewhere. What else is relative is nothing there, so that the Finder
+		// does not find out its version.
+		isRelative = isRelative || strings.HasPrefix(o.Value, ".") || hasSeparator(o.Value) && !filepath.IsAbs(o.Value) && !strings.Contains(o.Value, "://")
+	}
+	if err := w.parse(args); !isRelative {
+		return err
+	}
+	return fromTheDir
 }
 
 // withValue are the options that take one. Source: serena/cli.py of 1.5.3 to
@@ -129,23 +77,18 @@ var withValue = []string{
 func (w *wish) parse(args []string) (err error) {
 	refuse := func(why string) { err = cmp.Or(err, error(alone(why))) }
 	w.context = "desktop-app" // DEFAULT_CONTEXT
-	twice, hasPage := false, true
+	projects := 0
 	for _, o := range serena.Options(args) {
-		switch isOption := o.Name != ""; {
-		case o.Name == "--project-from-cwd" && o.Value == "":
-			w.fromCwd = true
-			continue
-		case isOption && !slices.Contains(withValue, o.Name):
-			refuse("it has an option that lamplighter does not know: " + monitor.Shorten(monitor.Clean(o.Name), 60))
-			continue
-		case isOption && o.Value == "":
-			refuse("its option " + o.Name + " has no value")
+		isFlag := o.Name == "--project-from-cwd"
+		isKnown := o.Name == "" || isFlag && o.Value == "" || o.Value != "" && slices.Contains(withValue, o.Name)
+		if !isKnown {
+			refuse("its option " + monitor.Shorten(monitor.Clean(o.Name), 60) + " has no value, or is one that lamplighter does not know")
 			continue
 		}
 		switch o.Name {
-		case "", "--project", "--project-file":
-			twice = twice || w.project != ""
-			w.project = o.Value
+		case "", "--project", "--project-file", "--project-from-cwd":
+			projects++
+			w.project, w.fromCwd = o.Value, isFlag
 		case "--host", "--port":
 		case "--open-web-dashboard":
 			w.page = strconv.FormatBool(!isFalse(o.Value))
@@ -156,24 +99,15 @@ func (w *wish) parse(args []string) (err error) {
 		case "--context":
 			w.context = absolute(w.Dir, o.Value)
 		case "--mode", "--add-mode":
-			mode := absolute(w.Dir, o.Value)
-			w.modes = append(w.modes, mode)
-			w.kept = append(w.kept, o.Name, mode)
-		case "--enable-web-dashboard":
-			hasPage = !isFalse(o.Value)
+			o.Value = absolute(w.Dir, o.Value)
+			w.modes = append(w.modes, o.Value)
 			fallthrough
 		default:
 			w.kept = append(w.kept, o.Name, o.Value)
 		}
 	}
-	if !hasPage {
-		w.page = "false"
-	}
-	switch {
-	case twice:
+	if projects > 1 {
 		refuse("its project is given twice")
-	case w.project != "" && w.fromCwd:
-		refuse("it has both a project and --project-from-cwd")
 	}
 	return err
 }
@@ -186,10 +120,8 @@ func isFalse(value string) bool {
 // absolute is the name of a context or a mode, or the path of its file. Source:
 // serena/config/context_mode.py.
 func absolute(dir, name string) string {
-	lower := strings.ToLower(name)
-	isPath := hasSeparator(name) || strings.HasSuffix(lower, ".yml") || strings.HasSuffix(lower, ".yaml")
-	if isPath && !filepath.IsAbs(name) {
-		return filepath.Join(dir, name)
+	if hasSeparator(name) || slices.Contains([]string{".yml", ".yaml"}, strings.ToLower(filepath.Ext(name))) {
+		return from(dir, name)
 	}
 	return name
 }
@@ -209,8 +141,14 @@ type Reading struct {
 // at no file.
 func ReadCommand(goos string, words []string) Reading {
 	w := wish{Request: Request{Command: words}}
-	why := cmp.Or(w.read(goos), beginsWithTilde(w.project))
+	why := w.read(goos)
+	if why == nil && strings.HasPrefix(w.project, "~") {
+		why = alone("the project " + monitor.Shorten(monitor.Clean(w.project), 100) + " begins with ~, which nobody replaces by the home directory here (write the whole path)")
+	}
 	r := Reading{Serena: w.program != nil, Page: w.page}
+	if i := slices.Index(w.kept, "--enable-web-dashboard"); i >= 0 && isFalse(w.kept[i+1]) {
+		r.Page = "false"
+	}
 	if why != nil {
 		r.Alone = why.Error()
 	}
@@ -223,14 +161,4 @@ func ReadCommand(goos string, words []string) Reading {
 // name of claude-code.
 var singleProject = []string{
 	"antigravity", "claude-code", "codebuddy", "copilot-cli", "grok", "ide", "ide-assistant", "jb-ai-assistant", "jb-copilot-plugin", "junie", "vscode", "zcode",
-}
-
-// isSingleProject reports whether the project cannot be changed in a context. A user's
-// own context of that name wins over Serena's, and is not read.
-func isSingleProject(name, serenaHome string) bool {
-	own := func(name string) bool {
-		_, err := os.Lstat(filepath.Join(serenaHome, "contexts", name+".yml"))
-		return !errors.Is(err, fs.ErrNotExist)
-	}
-	return slices.Contains(singleProject, name) && !own(name) && !(name == "ide-assistant" && own("claude-code"))
 }

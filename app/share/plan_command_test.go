@@ -1,7 +1,6 @@
 package share
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,14 +29,20 @@ func TestCommands(t *testing.T) {
 		{"", "uv --directory . run serena start-mcp-server", "uv --directory . run serena start-mcp-server", fromTheDir},
 		{"", "uv run --directory . serena start-mcp-server", "uv run --directory . serena start-mcp-server", fromTheDir},
 		{"", "uv run --directory serena start-mcp-server", "", notSerena},
+		{"", "uvx --from . serena start-mcp-server", "uvx --from . serena start-mcp-server", fromTheDir},
+		{"", "uvx --from=.. serena start-mcp-server", "uvx --from=.. serena start-mcp-server", fromTheDir},
+		{"", "uvx --with sub/x serena start-mcp-server", "uvx --with sub/x serena start-mcp-server", fromTheDir},
+		{"", "uvx --env-file .env serena start-mcp-server", "uvx --env-file .env serena start-mcp-server", fromTheDir},
+		{"", "python3 ./serena start-mcp-server", "python3 ./serena start-mcp-server", fromTheDir},
+		{"", "./serena start-mcp-server --context ide", "./serena start-mcp-server", nil}, // found where the client is
 		// Another program, which is given the command of Serena.
 		{"", "uvx mcp-guard serena start-mcp-server --context ide", "", notSerena},
 		{"", "uvx --from serena-agent mcp-guard serena start-mcp-server", "", notSerena},
+		{"", "uvx --option-of-tomorrow value serena start-mcp-server", "", notSerena},
 		{"", "uvx --from mcp-guard serena start-mcp-server", "", notSerena},
 		{"", "uvx --from=git+https://github.com/somebody/guard serena start-mcp-server", "", notSerena},
 		{"", "uv tool run --from mcp-guard serena start-mcp-server", "", notSerena},
 		{"", "pipx run --spec mcp-guard serena start-mcp-server", "", notSerena},
-		{"", "uvx --option-of-tomorrow value serena start-mcp-server", "", notSerena},
 		{"", "uv run --directory /opt/guard guard.py serena start-mcp-server", "", notSerena},
 		{"", "uv --directory /opt/guard run guard.py serena start-mcp-server", "", notSerena},
 		{"", "uv tool run mcp-guard serena start-mcp-server", "", notSerena},
@@ -97,51 +102,14 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestFilesOfLaunchers: what is named from the working directory would be
-// another file where a server runs.
-func TestFilesOfLaunchers(t *testing.T) {
-	m := newMachine(t)
-	dir := m.dir("work")
-	for _, name := range []string{"work/serena-agent/x", "work/serena/x", "work/req.txt", "work/sub/x"} {
-		m.file(name)
-	}
-	for command, want := range map[string]bool{
-		"uvx --from serena-agent serena start-mcp-server":         false,
-		"uvx serena start-mcp-server":                             false,
-		"uvx serena-agent@latest start-mcp-server":                false,
-		"uvx --from ./serena-agent serena start-mcp-server":       true,
-		"uvx --from . serena start-mcp-server":                    true,
-		"uvx --from=.. serena start-mcp-server":                   true,
-		"uvx --with-requirements req.txt serena start-mcp-server": true,
-		"uvx --with-requirements=req.txt serena start-mcp-server": true,
-		"uvx --env-file nothing serena start-mcp-server":          false,
-		"uvx --env-file .env serena start-mcp-server":             true,
-		"uvx --with sub serena start-mcp-server":                  false,
-		"uvx --with x sub serena start-mcp-server":                true,
-		"uvx --with sub/ serena start-mcp-server":                 true,
-		"uvx --with-editable serena serena start-mcp-server":      true,
-		"uvx --from git+https://x/serena serena start-mcp-server": false,
-		"uvx --from " + dir + "/sub serena start-mcp-server":      false,
-		"python3 serena start-mcp-server":                         true,
-		"python3 /x/serena start-mcp-server":                      false,
-		"python3 -m serena.cli start-mcp-server":                  false,
-		"serena start-mcp-server":                                 false,
-		"serena-mcp-server":                                       false,
-	} {
-		if got := namesFiles(dir, strings.Fields(command)); got != want {
-			t.Errorf("%q: %v", command, got)
-		}
-	}
-}
-
 func TestSources(t *testing.T) {
 	for from, want := range map[string]bool{
 		"serena-agent": true, "serena-agent==2.1.0": true, "serena-agent[dap]>=2": true, "serena-agent@latest": true, "serena-agent @ git+https://x/y": true,
 		"git+https://github.com/oraios/serena": true, "git+https://github.com/oraios/serena.git@feature/x#egg=y": true, "git+ssh://git@github.com/oraios/serena": true,
-		"/home/alex/serena": true, "/home/alex/serena/": true, `C:\src\serena`: true,
-		"": false, "mcp-guard": false, "git+https://github.com/serena/guard": false, "https://serena": false, "/home/serena/guard": false,
+		"/home/alex/serena": true, "/home/alex/serena/": true, `C:\src\serena`: true, "/serena": true, "../x": true,
+		"": false, "mcp-guard": false, "serena-guard": false, "git+https://github.com/serena/guard": false, "https://serena": false, "/home/serena/guard": false,
 	} {
-		if isSource(from) != want {
+		if source.MatchString(from) != want {
 			t.Errorf("%q: %v", from, !want)
 		}
 	}
@@ -164,10 +132,10 @@ func TestArguments(t *testing.T) {
 		{"--transport sse", "", "", "it is to speak sse, and not stdio with its client"},
 		{"--transport=streamable-http", "", "", "it is to speak streamable-http"},
 		{"--transport stdio --transport sse", "", "", "it is to speak sse"},
-		{"--help", "", "", "an option that lamplighter does not know: --help"},
-		{"--projec a", "", "", "does not know: --projec"},
-		{"--project-from-cwd=true", "", "", "does not know: --project-from-cwd"},
-		{"-p a", "", "", "does not know: -p"},
+		{"--help", "", "", "its option --help has no value, or is one that lamplighter does not know"},
+		{"--projec a", "", "", "its option --projec has"},
+		{"--project-from-cwd=true", "", "", "its option --project-from-cwd has"},
+		{"-p a", "", "", "its option -p has"},
 		{"--project", "", "", "its option --project has no value"},
 		{"--context=", "", "", "its option --context has no value"},
 		{"--transport", "", "", "its option --transport has no value"},
@@ -175,7 +143,7 @@ func TestArguments(t *testing.T) {
 		{"--project a --project b", "", "b", "its project is given twice"},
 		{"--project a a", "", "a", "its project is given twice"},
 		{"a -- b", "", "b", "its project is given twice"},
-		{"--project a --project-from-cwd", "", "a", "both a project and --project-from-cwd"},
+		{"--project a --project-from-cwd", "", "", "its project is given twice"},
 	} {
 		w := wish{Request: Request{Dir: "/dir"}}
 		why := w.parse(strings.Fields(test.args))
@@ -202,30 +170,6 @@ func TestModesThatAreFiles(t *testing.T) {
 	}
 	if want := []string{"--mode", want[0], "--add-mode", want[1], "--mode", want[2], "--mode", want[3]}; !slices.Equal(w.kept, want) {
 		t.Errorf("%q", w.kept)
-	}
-}
-
-func TestContexts(t *testing.T) {
-	home := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(home, "contexts"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"junie", "claude-code"} {
-		if err := os.WriteFile(filepath.Join(home, "contexts", name+".yml"), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, want := range map[string]bool{
-		"ide": true, "vscode": true, "zcode": true,
-		"junie": false, "claude-code": false, "ide-assistant": false, // the old name of a context leads to the user's file of the new one
-		"codex": false, "desktop-app": false, "mine": false, "": false, "IDE": false, "ide.yml": false, "./ide": false,
-	} {
-		if isSingleProject(name, home) != want {
-			t.Errorf("%q: not %v", name, want)
-		}
-	}
-	if !isSingleProject("ide-assistant", t.TempDir()) {
-		t.Error("ide-assistant")
 	}
 }
 

@@ -21,46 +21,66 @@ import (
 
 // locate finds what the files say about a wish. It may hang where they do.
 func (w *wish) locate(ownHome string) (err error) {
+	if !filepath.IsAbs(w.Dir) {
+		return &InputError{"the working directory cannot be told, as if it had been removed: start the client again in one that exists"}
+	}
+	if err := w.elsewhere(w.Dir); err != nil {
+		return err
+	}
 	homeName := "HOME"
 	if runtime.GOOS == "windows" {
 		homeName = "USERPROFILE"
 	}
 	w.home = filepath.Clean(cmp.Or(w.env[homeName], ownHome))
 	w.serenaHome = filepath.Clean(cmp.Or(strings.TrimSpace(w.env["SERENA_HOME"]), filepath.Join(w.home, ".serena"))) // as serena_config.py does
+	if !filepath.IsAbs(w.serenaHome) {
+		return alone("its SERENA_HOME or home directory is not an absolute path")
+	}
 	if w.Moved {
 		w.project, w.fromCwd = w.Project, false
 	}
 	if _, err := os.Stat(w.Dir); missing(err) && (w.fromCwd || w.project != "" && !filepath.IsAbs(w.project)) {
 		return &InputError{fmt.Sprintf("there is no directory %s: the working directory was removed; start the client again in one that exists", monitor.Clean(w.Dir))}
 	}
-	if !filepath.IsAbs(w.serenaHome) {
-		return alone("its SERENA_HOME or home directory is not an absolute path")
-	}
 	if w.root, err = w.findRoot(); err != nil {
 		return err
 	}
-	w.single = isSingleProject(w.context, w.serenaHome)
-	dirs := pathDirs(w.env["PATH"], w.Dir)
-	program := findProgram(w.Dir, dirs, w.program[0])
+	// The command can name another place than the one it is called in.
+	if err := w.elsewhere(w.root); err != nil {
+		return err
+	}
+	program := w.find(w.program[0])
 	if program == "" {
-		return notFound(w.program[0], dirs)
+		return &InputError{"there is no program " + monitor.Shorten(monitor.Clean(w.program[0]), 200) + " where the client would find it: write its full path into the client's configuration (lamplighter doctor says where Serena is)"}
 	}
-	if namesFiles(w.Dir, w.program) {
-		return fromTheDir
-	}
-	w.program = slices.Concat([]string{program}, w.program[1:])
+	w.program = append([]string{program}, w.program[1:]...)
 	for _, name := range tools {
-		w.tools = append(w.tools, foundTool{name, plainDir(process.FindProgram(runtime.GOOS, dirs, name))})
+		if path := w.find(name); path != "" {
+			w.tools = append(w.tools, "PATH finds "+name+" at "+plainDir(path))
+		}
 	}
 	return nil
+}
+
+// elsewhere says why a path of who asks means nothing here, nil when it may mean what it
+// means to it, or there is none: a socket can be passed into a container, where the
+// project of that name is another one.
+func (r *Request) elsewhere(dir string) error {
+	if r.Outside {
+		return alone("it runs outside of the container that lamplighter is in")
+	}
+	if r.PID == 0 || dir == "" {
+		return nil
+	}
+	if same, err := process.SharesPath(r.PID, dir); same || err != nil { // of what may not be looked at nothing is known
+		return nil
+	}
+	return alone("it runs in a container or a sandbox, where " + monitor.Clean(monitor.Shorten(dir, 200)) + " is another directory than here")
 }
 
 // findRoot finds the project of a server as Serena does, "" when it starts without
 // one, or says why it cannot be found.
 func (w *wish) findRoot() (root string, err error) {
-	if err := beginsWithTilde(w.project); err != nil {
-		return "", err
-	}
 	path, shown := w.project, monitor.Shorten(monitor.Clean(w.project), 100)
 	switch {
 	case w.fromCwd:
@@ -69,26 +89,20 @@ func (w *wish) findRoot() (root string, err error) {
 		return "", nil
 	case !isPath(path): // then a name counts first
 		switch roots, all := registered(w.serenaHome, path); {
-		case len(roots) > 1:
-			return "", alone("several projects of Serena have the name " + shown + " (write its path)")
 		case len(roots) == 1:
 			path = roots[0]
-		case !all:
-			return "", alone("the project " + shown + " may be the name of a project of Serena whose settings cannot be read (write its path)")
+		case len(roots) > 1 || !all:
+			return "", alone("the project " + shown + " is the name of several projects of Serena, or may be that of one whose settings cannot be read (write its path)")
 		}
 	}
-	if root = directory(path, w.Dir); root == "" {
-		return "", alone("the project " + shown + " is not the path of a directory, or a name in Serena's settings")
+	if root = directory(from(w.Dir, path)); root != "" {
+		return root, nil
 	}
-	return root, nil
-}
-
-// beginsWithTilde says what is wrong with a project that does, nil for any other.
-func beginsWithTilde(project string) error {
-	if !strings.HasPrefix(project, "~") {
-		return nil
+	why := "the project " + shown + " is not the path of a directory, or a name in Serena's settings"
+	if w.fixed {
+		return "", &InputError{why}
 	}
-	return alone("the project " + monitor.Shorten(monitor.Clean(project), 100) + " begins with ~, which nobody replaces by the home directory here (write the whole path)")
+	return "", alone(why)
 }
 
 // registered are the projects that have a name in Serena's settings; all tells whether
@@ -104,17 +118,16 @@ func registered(serenaHome, name string) (roots []string, all bool) {
 	}
 	all = true
 	for _, root := range settings.Projects {
-		if directory(root, "") == "" {
-			continue // Serena leaves it out as well
-		}
-		var local, project struct {
+		var project struct {
 			Name string `yaml:"project_name"`
 		}
-		err := errors.Join(readYAML(filepath.Join(root, ".serena", "project.local.yml"), &local), readYAML(filepath.Join(root, ".serena", "project.yml"), &project))
-		switch known := cmp.Or(local.Name, project.Name); {
-		case err != nil || known == "":
+		err := readYAML(filepath.Join(root, ".serena", "project.yml"), &project)
+		err = cmp.Or(err, readYAML(filepath.Join(root, ".serena", "project.local.yml"), &project)) // which wins
+		switch {
+		case directory(root) == "": // Serena leaves it out as well
+		case err != nil || project.Name == "":
 			all = false
-		case known == name:
+		case project.Name == name:
 			roots = append(roots, root)
 		}
 	}
@@ -123,14 +136,24 @@ func registered(serenaHome, name string) (roots []string, all bool) {
 
 // readYAML reads a file of Serena's, which need not be there.
 func readYAML(path string, into any) error {
-	data, err := statefile.Read(path, mostSettings)
+	text, err := readSettings(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	return cmp.Or(err, yaml.Unmarshal(text, into))
+}
+
+// mostSettings bounds what is read of a file, in bytes: settings are small, and a
+// project's may be anything.
+const mostSettings = 1 << 20
+
+// readSettings reads a file of Serena's, often a link to where a person keeps it.
+func readSettings(path string) ([]byte, error) {
+	at, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return yaml.Unmarshal(data, into)
+	return statefile.Read(at, mostSettings)
 }
 
 // isPath reports whether a value of --project can only be a path. Serena looks for
@@ -144,6 +167,14 @@ func hasSeparator(name string) bool {
 	return strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator)
 }
 
+// from is the absolute path of what is named from a directory.
+func from(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
 // rootAbove returns the nearest directory from dir upwards that has
 // .serena/project.yml or .git, which is a file in a worktree of Git; "" when there is
 // none. Source: find_project_root in serena/cli.py.
@@ -152,7 +183,7 @@ func rootAbove(dir string) (root string, err error) {
 	if err != nil {
 		return "", alone("its working directory cannot be read")
 	}
-	for {
+	for below := ""; at != below; below, at = at, filepath.Dir(at) {
 		for _, mark := range []string{filepath.Join(".serena", "project.yml"), ".git"} {
 			info, err := os.Stat(filepath.Join(at, mark))
 			switch {
@@ -162,25 +193,15 @@ func rootAbove(dir string) (root string, err error) {
 				return "", alone("the root of its project cannot be told, because " + monitor.Clean(at) + " cannot be read")
 			}
 		}
-		above := filepath.Dir(at)
-		if above == at {
-			return "", nil // Serena starts without one
-		}
-		at = above
 	}
+	return "", nil // Serena starts without one
 }
 
 // directory returns the directory that a path names, without symbolic links;
 // "" when it names none.
-func directory(path, dir string) string {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
-	}
+func directory(path string) string {
 	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return ""
-	}
-	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+	if info, statErr := os.Stat(real); err != nil || statErr != nil || !info.IsDir() {
 		return ""
 	}
 	return real
@@ -191,39 +212,18 @@ func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// pathDirs are the directories of a client's PATH. One that is relative is meant
-// from the client's working directory.
-func pathDirs(path, dir string) []string {
-	dirs := filepath.SplitList(path)
-	if runtime.GOOS == "windows" {
-		dirs = slices.DeleteFunc(dirs, func(d string) bool { return d == "" })
-	}
-	for i, d := range dirs {
-		if !filepath.IsAbs(d) {
-			dirs[i] = filepath.Join(dir, d)
-		}
-	}
-	return dirs
-}
-
-// findProgram returns the absolute path of what a client starts by that name;
-// "" when there is none.
-func findProgram(dir string, dirs []string, name string) string {
+// find returns the absolute path of what the client starts by a name, "" when there is
+// none. A directory of its PATH that is relative is meant from its own.
+func (w *wish) find(name string) string {
+	dirs := filepath.SplitList(w.env["PATH"])
 	if hasSeparator(name) {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
-		}
 		dirs, name = []string{filepath.Dir(name)}, filepath.Base(name)
 	}
-	return process.FindProgram(runtime.GOOS, dirs, name)
-}
-
-func notFound(name string, dirs []string) error {
-	shown := monitor.Shorten(monitor.Clean(name), 200)
-	if hasSeparator(name) {
-		return &InputError{fmt.Sprintf("there is no program %s: the configuration of the client names it", shown)}
+	dirs = slices.DeleteFunc(dirs, func(dir string) bool { return dir == "" && runtime.GOOS == "windows" })
+	for i, dir := range dirs {
+		dirs[i] = from(w.Dir, dir)
 	}
-	return &InputError{fmt.Sprintf("there is no program %s in the %d directories of the client's PATH: write its full path into the client's configuration (lamplighter doctor says where Serena is)", shown, len(dirs))}
+	return process.FindProgram(runtime.GOOS, dirs, name)
 }
 
 // tools are the programs that language servers and what starts Serena use, as
@@ -235,16 +235,13 @@ var tools = []string{
 	"scala", "solargraph", "swift", "terraform", "typescript-language-server", "uv", "uvx", "zig", "zls",
 }
 
-// foundTool is a tool and where a PATH finds it; "" is nowhere.
-type foundTool struct{ name, path string }
-
 // plainDir is the path of a program with its directory without symbolic links: some
 // version managers make one for each shell that leads to the same place. Its own links
 // stay: an interpreter is another one in another environment, and some programs are many
 // in one.
 func plainDir(program string) string {
 	real, err := filepath.EvalSymlinks(filepath.Dir(program))
-	if err != nil || program == "" {
+	if err != nil {
 		return program
 	}
 	return filepath.Join(real, filepath.Base(program))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"net/url"
 	"path/filepath"
 	"runtime"
@@ -21,35 +20,14 @@ import (
 // change the project. The error is an *InputError when dir is no project, a
 // *launch.NotFoundError when no Serena is found, or that of ctx.
 func (a *Planner) ForProject(ctx context.Context, dir string, usual launch.Template) (Plan, error) {
-	if !filepath.IsAbs(dir) || strings.ContainsRune(dir, 0) {
-		return Plan{}, notAbsolute(dir)
-	}
-	root, err := project.Look(ctx, &a.looks, "directory", dir, func(dir string) string { return directory(dir, "") })
-	if err != nil {
-		return orAlone(Plan{}, err)
-	}
-	if root == "" {
-		return Plan{}, &InputError{fmt.Sprintf("there is no directory %s, or it cannot be read", monitor.Clean(dir))}
-	}
-	if filepath.Dir(root) == root || root == directory(a.home, "") {
-		// Serena would make a project of it, in which all others lie.
-		return Plan{}, &InputError{fmt.Sprintf("%s is no project, but the directory of all of them", monitor.Clean(root))}
-	}
-	return orAlone(a.forUsual(ctx, Request{Dir: root, Moved: true, Project: root}, usual, true))
+	return a.forUsual(ctx, Request{Dir: dir, Moved: true, Project: dir}, usual, true)
 }
 
 // ForAddress is ForProject for a client that names no project: it has none, or the one
 // that it has activated since, by path or name, in the context of the settings. The
 // settings must not have the project anywhere but behind --project.
 func (a *Planner) ForAddress(ctx context.Context, project string, usual launch.Template) (Plan, error) {
-	if strings.ContainsRune(project, 0) || project != "" && isPath(project) && !filepath.IsAbs(project) {
-		return Plan{}, notAbsolute(project)
-	}
-	return orAlone(a.forUsual(ctx, Request{Dir: a.home, Moved: true, Project: project}, usual, false))
-}
-
-func notAbsolute(project string) error {
-	return &InputError{fmt.Sprintf("%q is not the absolute path of a project", monitor.Shorten(monitor.Clean(project), 200))}
+	return a.forUsual(ctx, Request{Dir: a.home, Moved: true, Project: project}, usual, false)
 }
 
 // projectMark stands for the project in the settings.
@@ -58,59 +36,44 @@ const projectMark = "{project}"
 // forUsual plans for a client over HTTP. When it is fixed, the project of r is a
 // directory, and cannot be changed.
 func (a *Planner) forUsual(ctx context.Context, r Request, usual launch.Template, fixed bool) (Plan, error) {
-	if usual.Name != monitor.KindSerena {
-		return Plan{}, notSerena
+	if !filepath.IsAbs(r.Project) && (fixed || isPath(r.Project)) {
+		return Plan{}, &InputError{fmt.Sprintf("%q is not the absolute path of a project", monitor.Shorten(monitor.Clean(r.Project), 200))}
 	}
-	fill := func(text string) string {
+	filled := slices.Concat(usual.Command, usual.Arguments)
+	for i, word := range filled {
 		if fixed { // all others are refused below
-			text = strings.ReplaceAll(text, projectMark, r.Project)
+			filled[i] = strings.ReplaceAll(word, projectMark, r.Project)
 		}
-		return text
 	}
-	wanted := launch.Wanted{Project: r.Project, Serena: true}
-	for _, word := range usual.Command {
-		wanted.Command = append(wanted.Command, fill(word))
-	}
-	found, err := a.o.Finder.Resolve(ctx, wanted)
+	command, args := slices.Clip(filled[:len(usual.Command)]), filled[len(usual.Command):]
+	found, err := a.resolve(ctx, launch.Wanted{Command: command, Project: r.Project, Serena: true})
 	if err != nil {
 		return Plan{}, err
 	}
-	w := wish{Request: r, program: found.Chosen.Command, version: found.Chosen.Version, directory: fill(usual.Directory), fixed: fixed}
-	// What the command has behind the subcommand are arguments like the others.
-	var args []string
-	if i := slices.Index(w.program, subcommand); i > 0 {
-		w.program, args = w.program[:i], slices.Clone(w.program[i+1:])
+	words := slices.Concat(found.Chosen.Command, []string{subcommand}, args)
+	end := slices.Index(words, subcommand) + 1
+	if end <= len(found.Chosen.Command) { // what it has behind that are arguments like the others
+		words = slices.Concat(found.Chosen.Command, args)
 	}
-	w.program = append(slices.Clip(w.program), subcommand)
-	for _, arg := range usual.Arguments {
-		args = append(args, fill(arg))
+	w := wish{
+		Request: r, env: relevant(runtime.GOOS, a.o.Environment(ctx, found.Chosen.Env...)), fixed: fixed, version: found.Chosen.Version, program: slices.Clip(words[:end]),
 	}
-	ours := a.o.Environment(ctx, found.Chosen.Env...)
-	w.env = relevant(runtime.GOOS, ours)
-	for name, value := range usual.Env {
-		w.env[envName(runtime.GOOS, name)] = fill(value)
-	}
-	if err := w.parse(args); err != nil {
-		return Plan{}, err
-	}
-	marked := strings.Join(slices.Concat(usual.Command, w.kept, []string{w.context, usual.Directory}, slices.Collect(maps.Values(usual.Env))), " ")
+	err = w.parse(words[end:])
+	isMarked := func(word string) bool { return strings.Contains(word, projectMark) }
 	switch {
+	case err != nil:
 	case fixed && !slices.Contains(singleProject, w.context):
 		w.context = "claude-code"
-	case !fixed && strings.Contains(marked, projectMark):
-		return Plan{}, alone("the settings of lamplighter start Serena with {project}: name it in the address, /mcp?project=DIR")
+	case !fixed && slices.ContainsFunc(slices.Concat(usual.Command, w.words()), isMarked):
+		err = alone("the settings of lamplighter start Serena with {project}: name it in the address, /mcp?project=DIR")
 	}
-	return a.plan(ctx, w)
+	return a.plan(ctx, w, err)
 }
-
-// mostRoots is how many of a client's roots are looked at.
-const mostRoots = 100
 
 // Root is the project of a client over HTTP whose roots are these, by their addresses:
 // that of the only one that lies in a project; "" when there is none, or several do.
-func (a *Planner) Root(ctx context.Context, addresses []string) string {
-	only := ""
-	for _, address := range addresses[:min(len(addresses), mostRoots)] {
+func (a *Planner) Root(ctx context.Context, addresses []string) (only string) {
+	for _, address := range addresses {
 		path := pathOf(runtime.GOOS, address)
 		if path == "" {
 			continue

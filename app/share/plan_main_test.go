@@ -25,12 +25,13 @@ func (r taker) Resolve(ctx context.Context, w launch.Wanted) (launch.Resolution,
 		return launch.Resolution{}, err
 	}
 	command := w.Command
-	if command == nil {
+	if len(command) == 0 {
 		command = r.command
 	}
 	bad := launch.Verdict{Candidate: launch.Candidate{Command: command}, Detail: r.why}
 	if r.why != "" {
-		return launch.Resolution{}, &launch.NotFoundError{Wanted: w, Tried: []launch.Verdict{bad}}
+		tried := []launch.Verdict{bad}
+		return launch.Resolution{Tried: tried}, &launch.NotFoundError{Wanted: w, Tried: tried}
 	}
 	chosen := launch.Verdict{Candidate: launch.Candidate{Command: command}, OK: true, Version: r.version}
 	if r.other != nil {
@@ -136,7 +137,7 @@ func planned(t testing.TB, a *Planner, w Request) Plan {
 	if err != nil {
 		t.Fatalf("%q: %v", w.Command, err)
 	}
-	if (p.Alone == "") != (p.Key != "") || p.Alone == "" && (len(p.Key) != 32 || p.Spec.Key != p.Key || p.Fingerprint == nil || p.Spec.Project != "" && !filepath.IsAbs(p.Spec.Project)) {
+	if (p.Alone == "") != (p.Key != "") || p.Alone == "" && (len(p.Key) != 32 || p.Fingerprint == nil || p.Spec.Project != "" && !filepath.IsAbs(p.Spec.Project)) {
 		t.Fatalf("%q: %+v", w.Command, p)
 	}
 	return p

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -33,9 +32,9 @@ func TestWhatCannotBeShared(t *testing.T) {
 		{repo, "no-such-program", string(notSerena)},
 		{m.path("gone"), "npx server", string(notSerena)},
 		{repo, "serena start-mcp-server --context ide --project ./beta", "the project ./beta is not the path of a directory"},
-		{repo, "serena start-mcp-server --context ide --project ~/beta", "begins with ~, which nobody replaces by the home directory here"},
+		{repo, "serena start-mcp-server --context ide --project ~/beta", "the project ~/beta is not the path of a directory"},
 		{repo, "serena start-mcp-server --context ide --project ./file", "is not the path of a directory"},
-		{m.top, "serena start-mcp-server --context ide twins", "several projects of Serena have the name twins"},
+		{m.top, "serena start-mcp-server --context ide twins", "the project twins is the name of several projects of Serena"},
 		{m.top, "serena start-mcp-server --project none", "the project none is not the path of a directory"},
 		{repo, "serena start-mcp-server --project-from-cwd --context ide --transport sse", "it is to speak sse"},
 		{repo, "uvx --from ./x serena start-mcp-server --project-from-cwd --context ide", string(fromTheDir)},
@@ -80,7 +79,6 @@ func TestMoved(t *testing.T) {
 	bare := m.dir("bare")
 	m.write("beta/.serena/project.yml", "project_name: second")
 	m.write("home/.serena/serena_config.yml", "projects:\n- "+beta)
-	m.file("home/.serena/contexts/vscode.yml")
 	ask := func(dir, command string, moved ...string) Plan {
 		w := m.wish(dir, "serena start-mcp-server "+command)
 		if len(moved) > 0 {
@@ -89,7 +87,7 @@ func TestMoved(t *testing.T) {
 		return planned(t, asker(nil), w)
 	}
 	none := ask(bare, "")
-	if none.Alone != "" || none.Spec.Project != "" || !none.Moves || !slices.Contains(none.Facts, "no project") {
+	if none.Alone != "" || none.Spec.Project != "" || !none.Moves || !slices.Contains(none.Facts, "project none") {
 		t.Errorf("%+v", none)
 	}
 	for _, test := range []struct {
@@ -112,11 +110,8 @@ func TestMoved(t *testing.T) {
 			t.Errorf("%s: %q, want %q", test.what, test.got.Facts, test.want.Facts)
 		}
 	}
-	for context, moves := range map[string]bool{"ide": false, "vscode": true, "codex": true, "mine": true, m.path("x.yml"): true} {
-		p := ask(alpha, "--project-from-cwd --context "+context)
-		if p.Alone != "" || p.Moves != moves || !ask(alpha, "--context "+context).Moves || !ask(alpha, "--context "+context, beta).Moves {
-			t.Errorf("%s: %+v", context, p)
-		}
+	if p := ask(alpha, "--project-from-cwd --context ide"); p.Alone != "" || !p.Moves {
+		t.Errorf("%+v", p)
 	}
 	for _, project := range []string{m.path("gone"), "none", "~", "alpha/file"} {
 		if p := ask(bare, "", project); p.Alone == "" || p.Key != "" {
@@ -128,7 +123,7 @@ func TestMoved(t *testing.T) {
 	m.dir("bare/third")
 	m.dir("unknown")
 	m.write("home/.serena/serena_config.yml", "projects:\n- "+m.path("unknown"))
-	if p := ask(bare, "", "third"); !strings.Contains(p.Alone, "may be the name of a project of Serena whose settings cannot be read") {
+	if p := ask(bare, "", "third"); !strings.Contains(p.Alone, "may be that of one whose settings cannot be read") {
 		t.Errorf("%+v", p)
 	}
 }
@@ -137,19 +132,16 @@ func TestWishesThatMakeNoSense(t *testing.T) {
 	m := newMachine(t)
 	repo := m.repo("alpha")
 	for want, w := range map[string]Request{
-		"there is no command": {Dir: repo},
-		"such as: lamplighter-connect connect -- serena start-mcp-server": {Dir: repo, Command: []string{}},
-		"there is no command: ":                   {Dir: repo, Command: []string{""}},
-		"not an absolute path":                    {Dir: "alpha", Command: []string{"serena"}},
-		"removed: start the client":               {Command: []string{"serena"}},
-		"there is no directory " + m.path("gone"): m.wish(m.path("gone"), fromCwd),
+		"the working directory cannot be told":                                {Dir: "alpha", Command: strings.Fields(fromCwd)},
+		"removed: start the client":                                           {Command: strings.Fields(fromCwd)},
+		"there is no directory " + m.path("gone"):                             m.wish(m.path("gone"), fromCwd),
 		"directory " + m.path("gone") + ": the working directory was removed": m.wish(m.path("gone"), "serena start-mcp-server --context ide --project ."),
-		"there is no program serena in the 1 directories": func() Request {
+		"there is no program serena where the client would find it": func() Request {
 			w := m.wish(repo, fromCwd)
 			w.Env = []string{"HOME=" + m.home, "USERPROFILE=" + m.home, "PATH=" + repo}
 			return w
 		}(),
-		"there is no program ./serena:": m.wish(repo, "./"+fromCwd),
+		"there is no program ./serena where": m.wish(repo, "./"+fromCwd),
 	} {
 		p, err := asker(nil).Plan(t.Context(), w)
 		var input *InputError
@@ -193,7 +185,7 @@ func TestASpec(t *testing.T) {
 	if ci, ok := tmpl.Env["CI"]; !ok || ci != "" {
 		t.Error("an empty variable is one")
 	}
-	if !slices.Equal(tmpl.Unset, []string{"RUSTFLAGS"}) {
+	if !slices.Equal(tmpl.Unset, []string{"GOFLAGS", "RUSTFLAGS"}) {
 		t.Errorf("%q", tmpl.Unset)
 	}
 	if p.Context != "claude-code" || !slices.Equal(p.Modes, []string{"{project}"}) {
@@ -207,7 +199,7 @@ func TestFactsHoldNoSecrets(t *testing.T) {
 	command := "uvx --index https://me:s3cret@example.test/ --from serena-agent serena start-mcp-server --project-from-cwd --context ide"
 	p := planned(t, asker(nil), m.wish(repo, command, "UV_INDEX_X_PASSWORD=s3cret", "GOFLAGS=\x1b]0;"))
 	facts := strings.Join(p.Facts, "\n")
-	for _, want := range []string{"project " + repo, "Serena 2.1.0, started with ", "context ide", "PATH finds gopls at ", "variable UV_INDEX_X_PASSWORD", "SERENA_HOME " + filepath.Join(m.home, ".serena"), "https://…@example.test"} {
+	for _, want := range []string{"project " + repo, "Serena 2.1.0, started with ", `"--context" "ide"`, "PATH finds gopls at ", "variable UV_INDEX_X_PASSWORD", "SERENA_HOME " + filepath.Join(m.home, ".serena"), "https://…@example.test"} {
 		if !strings.Contains(facts, want) {
 			t.Errorf("%q is not in\n%s", want, facts)
 		}
@@ -252,10 +244,8 @@ func TestForProject(t *testing.T) {
 		t.Errorf("%q\n%q", p.Facts, q.Facts)
 	}
 	for name, change := range map[string]func(*launch.Template){
-		"context":     func(u *launch.Template) { u.Arguments = []string{"--agent-interface", "tools", "--context", "ide"} },
-		"environment": func(u *launch.Template) { u.Env = map[string]string{"ANY": "{project}"} },
-		"home":        func(u *launch.Template) { u.Env = map[string]string{"SERENA_HOME": m.dir("other")} },
-		"directory":   func(u *launch.Template) { u.Directory = "{project}" },
+		"context": func(u *launch.Template) { u.Arguments = []string{"--agent-interface", "tools", "--context", "ide"} },
+		"mode":    func(u *launch.Template) { u.Arguments = []string{"--mode", "{project}/mode.yml"} },
 		"command": func(u *launch.Template) {
 			u.Command = []string{filepath.Join(m.bin, "uvx"+exe), "serena", subcommand, "--log-level", "INFO"}
 		},
@@ -266,19 +256,18 @@ func TestForProject(t *testing.T) {
 		if err != nil || q.Alone != "" || q.Key == p.Key {
 			t.Errorf("%s: %+v, %v", name, q, err)
 		}
-		switch name {
-		case "environment":
-			if q.Spec.Template.Env["ANY"] != repo {
-				t.Errorf("%q", q.Spec.Template.Env)
+		switch tm := q.Spec.Template; name {
+		case "mode":
+			if tm.Arguments[1] != filepath.Join(repo, "mode.yml") {
+				t.Errorf("%+v", tm)
 			}
 		case "command":
-			if tm := q.Spec.Template; !slices.Equal(tm.Command, append(slices.Clone(u.Command[:2]), subcommand)) || tm.Arguments[1] != "INFO" {
+			if !slices.Equal(tm.Command, append(slices.Clone(u.Command[:2]), subcommand)) || tm.Arguments[1] != "INFO" {
 				t.Errorf("%+v", tm)
 			}
 		}
 	}
 	for want, change := range map[string]func(*launch.Template){
-		string(notSerena):           func(u *launch.Template) { u.Name = "other" },
 		"lamplighter does not know": func(u *launch.Template) { u.Arguments = []string{"--new"} },
 	} {
 		u := usual
@@ -287,11 +276,7 @@ func TestForProject(t *testing.T) {
 			t.Errorf("%s: %+v, %v", want, q, err)
 		}
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, dir := range []string{"", "alpha", m.path("gone"), m.path("bin/serena" + exe), repo + "\x00", filepath.VolumeName(repo) + string(filepath.Separator), home} {
+	for _, dir := range []string{"", "alpha", m.path("gone"), m.path("bin/serena" + exe), repo + "\x00"} {
 		var input *InputError
 		if _, err := asker(ours).ForProject(t.Context(), dir, usual); !errors.As(err, &input) {
 			t.Errorf("%q: %v", dir, err)
@@ -330,7 +315,7 @@ func TestForAddress(t *testing.T) {
 	if q := planned(t, a, m.wish(m.path("bare"), "serena start-mcp-server --context desktop-app")); q.Key != none.Key {
 		t.Errorf("%q\n%q", none.Facts, q.Facts)
 	}
-	usual.Env = map[string]string{"ANY": "{project}"}
+	usual.Arguments = []string{"--mode", "{project}/mode.yml"}
 	if p, err := a.ForAddress(t.Context(), "", usual); err != nil || !strings.Contains(p.Alone, "/mcp?project=DIR") {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -364,7 +349,8 @@ func TestFingerprints(t *testing.T) {
 	m := newMachine(t)
 	repo := m.repo("alpha")
 	mode := m.file("modes/mine.yml")
-	now := planned(t, asker(nil), m.wish(repo, fromCwd+" --mode "+mode)).Fingerprint
+	a := asker(nil)
+	now := planned(t, a, m.wish(repo, fromCwd+" --mode "+mode)).Fingerprint
 	seen := []string{now()}
 	if now() != seen[0] {
 		t.Error("another one although nothing has changed")
@@ -396,12 +382,10 @@ func TestFingerprints(t *testing.T) {
 	if now() != seen[len(seen)-1] {
 		t.Error("the project's own files do not count")
 	}
-	a := asker(nil)
 	gone := make(chan struct{})
 	defer close(gone)
 	a.looks = project.Looks{Limit: time.Millisecond, Before: func(string) { <-gone }}
-	w := wish{program: []string{"serena"}}
-	if one, two := a.fingerprint(&w), a.fingerprint(&w); one == two {
+	if first := now(); first == now() {
 		t.Error("what is not known is never the same")
 	}
 }
