@@ -128,10 +128,8 @@ func (r restarter) Restart(ctx context.Context, in *monitor.Instance, force bool
 	switch {
 	case errors.Is(err, share.ErrAtWork):
 		refusal.Kind, refusal.Why = stop.ErrBusy, "it works on requests. Wait for their end, or force it: they get an error then."
-	case errors.Is(err, share.ErrEnds):
-		refusal.Kind, refusal.Why = stop.ErrChanged, "it is being ended already."
 	case errors.Is(err, share.ErrNotShared):
-		refusal.Kind, refusal.Why = stop.ErrChanged, "no client shares it any more."
+		refusal.Kind, refusal.Why = stop.ErrChanged, "no client shares it any more, or it is being ended already."
 	default:
 		return next, err
 	}

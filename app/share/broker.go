@@ -3,6 +3,7 @@ package share
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -163,34 +164,30 @@ const byQuit = "lamplighter was ended"
 // none any more. It returns when they have gone, also those that an earlier run has
 // left and that are found only now, or when ctx ends; then their ends go on.
 func (b *Broker) ParkAll(ctx context.Context) {
-	var ends sync.WaitGroup
-	defer ends.Wait()
-	endOne := func(r *run) {
-		if r == nil || r.ending == byQuit {
-			return
-		}
-		r.ending = byQuit
-		b.change()
-		ends.Go(func() {
-			if err := r.server.End(ctx, "the end of lamplighter"); err != nil && ctx.Err() == nil {
-				b.o.Log.Error("a shared server could not be ended", "server", r.server.Identity().String(), "error", err)
-			}
-		})
-	}
 	b.mu.Lock()
 	b.shut()
 	b.change()
 	b.mu.Unlock()
-	// Whoever waits no longer has begun to end all that it has seen.
 	_ = b.until(ctx, func() bool {
-		starting := false
+		if b.lifetime.Err() != nil {
+			return true
+		}
+		running, starting := slices.Clone(b.left), !b.settled
 		for _, g := range b.groups {
-			endOne(g.run)
 			starting = starting || g.starting != nil
+			if g.run != nil {
+				running = append(running, g.run)
+			}
 		}
-		for _, r := range b.left {
-			endOne(r)
+		for _, r := range running {
+			if r.ending != byQuit {
+				r.ending = byQuit
+				b.change()
+				b.busy.Go(func() {
+					b.endRun(r, func(ctx context.Context) error { return r.server.End(ctx, "the end of lamplighter") })
+				})
+			}
 		}
-		return !starting && (b.settled || b.lifetime.Err() != nil)
+		return !starting && len(running) == 0
 	})
 }

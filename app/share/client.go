@@ -1,6 +1,7 @@
 package share
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -52,9 +53,6 @@ func (m *Client) join(plan *Plan) {
 	m.group, m.plan = g, plan
 	g.plan = plan
 	g.where = plan.Spec.Project
-	if !g.runs() && g.reason == "" {
-		g.reason = "it starts with the first request"
-	}
 	if len(g.members) == 0 {
 		g.used = time.Now() // who comes is about to ask for something
 	}
@@ -233,12 +231,7 @@ func (m *Client) Name(client monitor.Client) {
 	b := m.broker
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if client.PID != 0 {
-		m.client.Identity = client.Identity
-	}
-	if client.Name != "" {
-		m.client.Name = client.Name
-	}
+	m.client.Identity, m.client.Name = cmp.Or(client.Identity, m.client.Identity), cmp.Or(client.Name, m.client.Name)
 	b.change()
 }
 

@@ -54,6 +54,7 @@ type start struct{ err error }
 
 // run is a server that runs.
 type run struct {
+	group     *group
 	server    Server
 	transport *http.Transport
 	settings  string        // their fingerprint when it was started; "" is not known
@@ -159,14 +160,14 @@ func (b *Broker) tryAcquire(of func() (*group, error), waits **start) (r *run, l
 // lingers. The caller holds mu.
 func (b *Broker) begin(g *group, left Server) {
 	s, plan := &start{}, g.plan // there is one without left: members have it
-	g.starting, g.since, g.reason = s, time.Now(), "it is starting"
+	g.starting, g.since, g.reason = s, time.Now(), ""
 	b.change()
 	b.busy.Go(func() {
 		var err error
 		if g.lock == nil {
 			g.lock, err = lockKey(b.open, b.o.LockDir, g.key)
 		}
-		r := &run{server: left, inherited: true}
+		r := &run{group: g, server: left, inherited: true}
 		switch {
 		case left != nil && err != nil:
 			if b.open.Err() == nil {
@@ -198,7 +199,7 @@ func (b *Broker) launch(g *group, plan *Plan) (*run, error) {
 	}
 	settings := plan.Fingerprint() // before it reads them
 	server, err := b.o.Launch.Launch(b.open, spec)
-	return &run{server: server, settings: settings}, err
+	return &run{group: g, server: server, settings: settings}, err
 }
 
 // reasonColumns is how much is shown of why a start failed; its clients and the log
@@ -221,7 +222,7 @@ func (b *Broker) started(g *group, s *start, r *run, err error) {
 	g.run, g.since, g.used, g.reason = r, now, now, ""
 	g.wait, g.held = time.Time{}, false
 	g.where = r.server.Project()
-	b.busy.Go(func() { b.attend(g, r) })
+	b.busy.Go(func() { b.attend(r) })
 	if why == "" && g.last.PID != 0 && len(g.members) > 0 {
 		why = "started again by a request, " + monitor.Span(now.Sub(g.ended)) + " after it had ended"
 	}
@@ -253,7 +254,7 @@ func (b *Broker) notStarted(g *group, s *start) {
 }
 
 // attend waits for the end of a server, or for ours: then it goes on.
-func (b *Broker) attend(g *group, r *run) {
+func (b *Broker) attend(r *run) {
 	select {
 	case <-r.server.Exited():
 	case <-r.server.Done():
@@ -269,7 +270,7 @@ func (b *Broker) attend(g *group, r *run) {
 	b.mu.Unlock()
 	select {
 	case <-r.server.Done():
-		b.over(g, r)
+		b.over(r)
 	case <-b.lifetime.Done():
 	}
 }
@@ -287,7 +288,8 @@ func (r *run) lose() {
 }
 
 // over takes a server that has gone out of its group, so that the next one can start.
-func (b *Broker) over(g *group, r *run) {
+func (b *Broker) over(r *run) {
+	g := r.group
 	r.transport.CloseIdleConnections()
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -173,8 +173,8 @@ func TestEndThatFailsTooLate(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
 		m := b.Attach(plan("a"), claude)
 		request(t, m)
-		g, r, s := m.group, m.group.run, w.the(t)
-		b.endRun(g, r, func(context.Context) error {
+		r, s := m.group.run, w.the(t)
+		b.endRun(r, func(context.Context) error {
 			s.dies("killed")
 			synctest.Wait()
 			return errors.New("it goes on")

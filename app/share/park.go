@@ -1,6 +1,7 @@
 package share
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -17,13 +18,10 @@ const mostUnused = 10 * time.Minute
 // that nobody needs when something spoke against their end.
 const lookMost = time.Minute
 
-// lookAgain is the same for servers that are parked after that time: what is idle
-// sooner is looked at more often.
+// lookAgain is the same for servers that are parked after that time, 0 is never: what is
+// idle sooner is looked at more often.
 func lookAgain(idle time.Duration) time.Duration {
-	if idle <= 0 {
-		return lookMost
-	}
-	return min(max(idle, time.Second), lookMost)
+	return min(max(cmp.Or(idle, lookMost), time.Second), lookMost)
 }
 
 // due tells when the server is ended that nobody asks for that long, or that must not be
@@ -45,17 +43,14 @@ func (g *group) due(idle time.Duration, forbidden bool) (at time.Time, ok bool) 
 
 // attendAll sees to the servers, until ctx ends.
 func (b *Broker) attendAll(ctx context.Context) {
-	timer := time.NewTimer(lookMost)
-	defer timer.Stop()
 	for {
-		if next, some := b.look(monitor.Clean(b.o.Forbid(ctx))); some {
-			timer.Reset(next)
-		} else {
-			timer.Stop()
+		var again <-chan time.Time
+		if next := b.look(monitor.Clean(b.o.Forbid(ctx))); next > 0 {
+			again = time.After(next)
 		}
 		select {
 		case <-b.changed:
-		case <-timer.C:
+		case <-again:
 		case <-ctx.Done():
 			return
 		}
@@ -63,25 +58,20 @@ func (b *Broker) attendAll(ctx context.Context) {
 }
 
 // look replaces servers that hang, begins to end those that nobody needs, and returns
-// after how long it is to be called again, false when none runs.
-func (b *Broker) look(forbidden string) (next time.Duration, some bool) {
+// after how long it is to be called again, 0 when none runs.
+func (b *Broker) look(forbidden string) (next time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	next = lookAgain(b.o.Idle())
-	if b.open.Err() != nil {
-		return next, false
-	}
 	for _, g := range b.groups {
-		if g.run == nil || g.run.exited {
+		if g.run == nil || g.run.exited || b.open.Err() != nil {
 			continue
 		}
-		some = true
-		next = min(next, b.lookHung(g))
+		next = min(cmp.Or(next, lookAgain(b.o.Idle())), b.lookHung(g))
 		if g.run != nil { // else it was replaced
 			next = min(next, b.lookIdle(g, forbidden))
 		}
 	}
-	return next, some
+	return next
 }
 
 // lookIdle begins to end the server of a group if it is due, and returns after how long
@@ -96,28 +86,28 @@ func (b *Broker) lookIdle(g *group, forbidden string) (next time.Duration) {
 		return left
 	}
 	g.look = true
-	b.busy.Go(func() { b.tryEnd(g, r, used, forbidden) })
+	b.busy.Go(func() { b.tryEnd(r, used, forbidden) })
 	return lookMost
 }
 
 // tryEnd ends a server that nobody has used since, or that must not be shared now, unless
 // something speaks against it. No request begins in it after its end was decided.
-func (b *Broker) tryEnd(g *group, r *run, used time.Time, forbidden string) {
-	why, held := b.against(g, r, time.Since(used), forbidden != "")
+func (b *Broker) tryEnd(r *run, used time.Time, forbidden string) {
+	g := r.group
+	why, held := b.against(r, time.Since(used), forbidden != "")
 	b.mu.Lock()
 	same := g.used.Equal(used) && g.inFlight == 0
-	by := launch.ByParking
+	ending, by := "no request for "+monitor.Span(time.Since(used)), launch.ByParking
+	switch {
+	case forbidden != "":
+		ending = forbidden
+	case len(g.members) == 0:
+		ending, by = "no client had it", launch.ByLeaving
+	}
 	ends := g.run == r && r.usable() && why == "" && same && !time.Now().Before(g.until) && b.open.Err() == nil
 	switch {
 	case ends:
-		switch {
-		case forbidden != "":
-			r.ending = forbidden
-		case len(g.members) == 0:
-			r.ending, by = "no client had it", launch.ByLeaving
-		default:
-			r.ending = "no request for " + monitor.Span(time.Since(used))
-		}
+		r.ending = ending
 	case g.run == r:
 		g.look, g.held = false, held && same
 		if why != "" {
@@ -128,16 +118,16 @@ func (b *Broker) tryEnd(g *group, r *run, used time.Time, forbidden string) {
 	b.change()
 	b.mu.Unlock()
 	if ends {
-		b.endRun(g, r, func(ctx context.Context) error { return r.server.End(ctx, by) })
+		b.endRun(r, func(ctx context.Context) error { return r.server.End(ctx, by) })
 	}
 }
 
 // against is what speaks against the end of a server that nobody needs, "" when
 // nothing does, and whether that stays until somebody asks for something.
-func (b *Broker) against(g *group, r *run, quiet time.Duration, forbidden bool) (why string, stays bool) {
+func (b *Broker) against(r *run, quiet time.Duration, forbidden bool) (why string, stays bool) {
 	id := r.server.Identity()
 	b.mu.Lock()
-	look, hasClients := Look{r.server, quiet, slices.Clone(g.seen), r.inherited}, len(g.members) > 0
+	look, hasClients := Look{r.server, quiet, slices.Clone(r.group.seen), r.inherited}, len(r.group.members) > 0
 	b.mu.Unlock()
 	var err error
 	speaks := func(ask Ask) bool {
@@ -170,7 +160,7 @@ const endAgain = time.Minute
 
 // endRun ends a server by end, and tries that again until it works or the server has
 // ended otherwise. One that was replaced is shown until then for what it is.
-func (b *Broker) endRun(g *group, r *run, end func(context.Context) error) {
+func (b *Broker) endRun(r *run, end func(context.Context) error) {
 	for {
 		err := end(b.lifetime)
 		if err == nil || b.lifetime.Err() != nil {
@@ -180,7 +170,7 @@ func (b *Broker) endRun(g *group, r *run, end func(context.Context) error) {
 		if id := r.server.Identity(); r.failed == nil {
 			b.o.Log.Warn("a shared server could not be ended; it is tried again", "server", id.String(), "error", err)
 			if slices.Contains(b.left, r) { // else it has just gone
-				b.record(g, id, monitor.EventStopRefused, "it hangs, was replaced and goes on: "+err.Error())
+				b.record(r.group, id, monitor.EventStopRefused, "it hangs, was replaced and goes on: "+err.Error())
 			}
 		}
 		r.failed = err

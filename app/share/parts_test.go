@@ -181,12 +181,6 @@ func TestKeyLock(t *testing.T) {
 
 func TestKeyLockThatCannotBe(t *testing.T) {
 	dir := t.TempDir()
-	for _, key := range []string{"", "../aa", "AA", "a/b", strings.Repeat("a", 200), "a\x00"} {
-		if lock, err := lockKey(t.Context(), dir, key); err == nil {
-			unlock(lock)
-			t.Errorf("%q is no key", key)
-		}
-	}
 	if err := os.Mkdir(filepath.Join(dir, "aa.lock"), 0o700); err != nil {
 		t.Fatal(err)
 	}

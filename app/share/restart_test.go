@@ -108,7 +108,7 @@ func TestRestartTwice(t *testing.T) {
 		request(t, b.Attach(plan("a"), claude))
 		s := w.the(t)
 		_, err := b.Restart(t.Context(), s.id, false, func(ctx context.Context) error {
-			if _, err := b.Restart(ctx, s.id, true, nil); !errors.Is(err, ErrEnds) {
+			if _, err := b.Restart(ctx, s.id, true, nil); !errors.Is(err, ErrNotShared) {
 				t.Error(err)
 			}
 			return s.End(ctx, "the order")

@@ -25,7 +25,6 @@ import (
 
 // Server is a server that runs: *launch.Server.
 type Server interface {
-	ID() string
 	Identity() monitor.Identity
 	DashboardPort() int
 	MCPURL() string
@@ -59,10 +58,10 @@ type Launcher interface {
 // With starts servers with l.
 func With(l *launch.Launcher) Launcher { return launcher{l} }
 
-type launcher struct{ l *launch.Launcher }
+type launcher struct{ *launch.Launcher }
 
 func (l launcher) Launch(ctx context.Context, spec launch.Spec) (Server, error) {
-	server, err := l.l.Launch(ctx, spec)
+	server, err := l.Launcher.Launch(ctx, spec)
 	if err != nil {
 		return nil, err // no server is no Server either
 	}
@@ -71,13 +70,11 @@ func (l launcher) Launch(ctx context.Context, spec launch.Spec) (Server, error) 
 
 func (l launcher) Servers() []Server {
 	var list []Server
-	for _, s := range l.l.Servers() {
+	for _, s := range l.Launcher.Servers() {
 		list = append(list, s)
 	}
 	return list
 }
-
-func (l launcher) Inherited() <-chan struct{} { return l.l.Inherited() }
 
 // Options are what a Broker needs, all but what says otherwise.
 type Options struct {

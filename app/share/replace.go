@@ -2,6 +2,7 @@ package share
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -21,12 +22,11 @@ func (b *Broker) Hung(ids []monitor.Identity) {
 		if r == nil || r.exited {
 			continue
 		}
-		switch hangs := slices.Contains(ids, r.server.Identity()); {
-		case hangs && r.hung.IsZero():
-			r.hung = time.Now()
-			b.change()
-		case !hangs && !r.hung.IsZero():
+		if hangs := slices.Contains(ids, r.server.Identity()); hangs == r.hung.IsZero() {
 			r.hung = time.Time{}
+			if hangs {
+				r.hung = time.Now()
+			}
 			b.change()
 		}
 	}
@@ -83,6 +83,74 @@ func (b *Broker) replace(g *group, silent time.Duration) {
 	g.why = "in place of " + name + ", which did not answer"
 	b.begin(g, nil)
 	b.busy.Go(func() {
-		b.endRun(g, r, func(ctx context.Context) error { return b.o.EndHung(ctx, r.server) })
+		b.endRun(r, func(ctx context.Context) error { return b.o.EndHung(ctx, r.server) })
 	})
+}
+
+// Why a server is not restarted.
+var (
+	ErrNotShared = errors.New("it is not shared, has ended or is being ended")
+	ErrAtWork    = errors.New("requests are at work in it")
+)
+
+// calmTime is how long a moment without a request is waited for.
+const calmTime = 10 * time.Second
+
+// Restart ends a server and starts it again at once. What its clients ask meanwhile
+// waits, and their conversations go on. It waits for a moment in which no request is
+// at work, or fails with ErrAtWork; with force, or when the server hangs, it does not
+// wait, and those requests get an error that says that they may have been carried out.
+// end ends the server; after its error all goes on as before. The result is the new
+// server, zero where nobody has told how to start it: the next client does.
+func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, end func(context.Context) error) (next monitor.Identity, err error) {
+	var g *group
+	var r *run
+	var known bool // how it is started
+	calm, cancel := context.WithTimeout(ctx, calmTime)
+	defer cancel()
+	err = b.until(calm, func() bool {
+		g = nil
+		for _, other := range b.groups {
+			if other.run.usable() && other.run.server.Identity() == id && b.open.Err() == nil {
+				g, r = other, other.run
+			}
+		}
+		if g == nil {
+			return true
+		}
+		if g.inFlight > 0 && !force && !r.isHung() {
+			return false
+		}
+		r.ending = "it is restarted" // nobody else ends it
+		if known = g.plan != nil; known {
+			g.why = "restarted"
+		}
+		b.change()
+		return true
+	})
+	switch {
+	case err != nil:
+		return next, ErrAtWork
+	case g == nil:
+		return next, ErrNotShared
+	}
+	if err = end(ctx); err != nil { // requests have it again
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.open.Err() == nil { // else it is ended for that, or goes on unseen
+			r.ending = ""
+		}
+		g.why = ""
+		if g.run == r {
+			g.used = time.Now()
+		}
+		b.change()
+		return next, err
+	}
+	if known {
+		if r, err = b.acquire(ctx, func() (*group, error) { return g, nil }); err == nil {
+			next = r.server.Identity()
+		}
+	}
+	return next, err
 }
