@@ -73,9 +73,9 @@ type Options struct {
 	URL       string            // of the server's endpoint; plain HTTP
 	Transport http.RoundTripper // from NewTransport; one for all sessions of a server
 
-	// Receive gets what the server sends by itself, one line at a time and in
-	// order. The line is its to keep. While it runs, the stream is not read
-	// on. nil = nobody wants it.
+	// Receive gets what the server sends by itself, and with what nobody else takes:
+	// of each stream one line at a time and in order. The line is its to keep. While it
+	// runs, the stream is not read on. nil = nobody wants it.
 	Receive func(line []byte)
 }
 

@@ -11,6 +11,7 @@ import (
 	"net/http/httptrace"
 	"strings"
 	"sync"
+	"time"
 
 	"lamplighter/app/share/wire"
 )
@@ -23,13 +24,42 @@ const longBody = 1 << 20
 // Send posts a line, which must not change until it returns, and gives each
 // message of the answer to each, one at a time and in order; the line is each's
 // to keep. While each runs the answer is not read on. A notification has no
-// messages; a nil each wants none.
+// messages. With a nil each they go to Receive.
 //
 // Send returns when the answer has ended, also when it held no response. There
 // is no time limit but ctx, whose end hangs up and cancels nothing. The error Is
 // ErrNotSent, ErrUnknown or ErrLost, or it is a *Refused.
 func (s *Server) Send(ctx context.Context, line []byte, each func(line []byte)) error {
-	return s.send(ctx, line, each, nil)
+	return s.send(ctx, line, each, func(*http.Response) {})
+}
+
+// answerGrace is how long the stream with the answer to a request of Ask may stay open
+// after the answer: some servers leave it open.
+const answerGrace = time.Second
+
+// Ask sends a request and returns the line of its response. What the server sends besides
+// goes to Receive. The error is as with Send; it Is ErrLost when there was no response.
+func (s *Server) Ask(ctx context.Context, request []byte) (response []byte, err error) {
+	return s.ask(ctx, request, func(*http.Response) {})
+}
+
+// ask is Ask. taken is called with the header of the answer.
+func (s *Server) ask(ctx context.Context, request []byte, taken func(*http.Response)) (response []byte, err error) {
+	ctx, hangUp := context.WithCancel(ctx)
+	defer hangUp()
+	err = s.send(ctx, request, func(line []byte) {
+		switch {
+		case wire.Split(line).Kind != wire.Response:
+			s.receive(line)
+		case response == nil:
+			response = line
+			time.AfterFunc(answerGrace, hangUp)
+		}
+	}, taken)
+	if response != nil { // what came after it is no matter
+		return response, nil
+	}
+	return nil, cmp.Or(err, fmt.Errorf("%w: it was not answered", ErrLost))
 }
 
 // Begin is Send in the background. taken is closed when the server has begun to
@@ -50,7 +80,7 @@ func (s *Server) Begin(ctx context.Context, line []byte, each func(line []byte),
 	return began, over
 }
 
-// send is Send. taken, if not nil, is called with the header of the answer.
+// send is Send. taken is called with the header of the answer.
 func (s *Server) send(ctx context.Context, line []byte, each func([]byte), taken func(*http.Response)) error {
 	if s.life.Err() != nil {
 		return fmt.Errorf("%w: %w", ErrNotSent, errClosed)
@@ -80,14 +110,12 @@ func (s *Server) send(ctx context.Context, line []byte, each func([]byte), taken
 		return failed(ctx, arrived, err)
 	}
 	defer answer.Body.Close()
-	if taken != nil {
-		taken(answer)
-	}
+	taken(answer)
 	if answer.StatusCode/100 != 2 {
 		return s.refusal(answer, len(line))
 	}
 	if each == nil {
-		each = func([]byte) {}
+		each = s.receive
 	}
 	if err := messages(answer, each); err != nil {
 		return failed(ctx, true, err)

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,10 +12,6 @@ import (
 
 	"lamplighter/app/share/wire"
 )
-
-// answerGrace is how long the stream with the answer to initialize may stay open
-// after the answer.
-const answerGrace = time.Second
 
 // abandonLimit is how long Open may take longer, to end a session that it could
 // not open wholly.
@@ -43,35 +38,23 @@ var errClosed = errors.New("the session was closed")
 
 // Open begins a session with the line of an initialize request. The answer is
 // the line with the response; when that is an error of JSON-RPC there is no
-// session, and no error. What the server sends before it goes to Receive. The
-// error is as with Send.
+// session, and no error. The error is as with Ask.
 func Open(ctx context.Context, o Options, initialize []byte) (s *Server, answer []byte, err error) {
 	s, err = newServer(o)
 	if err != nil {
 		return nil, nil, err
 	}
-	sending, cancel := context.WithCancel(ctx)
-	defer cancel()
-	err = s.send(sending, initialize, func(line []byte) {
-		switch {
-		case wire.Split(line).Kind != wire.Response:
-			s.receive(line)
-		case answer == nil:
-			answer = line
-			// Some servers leave the stream open.
-			time.AfterFunc(answerGrace, cancel)
-		}
-	}, func(answer *http.Response) {
+	answer, err = s.ask(ctx, initialize, func(answer *http.Response) {
 		if answer.StatusCode < http.StatusBadRequest {
 			s.id = answer.Header.Get("Mcp-Session-Id")
 		}
 	})
-	if answer == nil { // else what came after it is no matter
+	if err != nil {
 		// Also when ctx is done: a server may keep for long what was begun.
 		leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonLimit)
 		defer cancel()
 		s.Close(leaving)
-		return nil, nil, cmp.Or(err, fmt.Errorf("%w: initialize was not answered", ErrLost))
+		return nil, nil, err
 	}
 	m := wire.Split(answer)
 	if m.Result == nil {
@@ -138,15 +121,4 @@ func (s *Server) request(ctx context.Context, method string) *http.Request {
 		}
 	}
 	return r.WithContext(ctx)
-}
-
-// Ask sends a request and returns the line of its response, nil when none came. The
-// error is as with Send.
-func (s *Server) Ask(ctx context.Context, request []byte) (response []byte, err error) {
-	err = s.Send(ctx, request, func(line []byte) {
-		if wire.Split(line).Kind == wire.Response {
-			response = line
-		}
-	})
-	return response, err
 }

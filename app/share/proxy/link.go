@@ -141,7 +141,7 @@ func (l *Session) openOnce(ctx context.Context, server share.Endpoint, initializ
 	var answer []byte
 	var err error
 	l.outside(func() {
-		o := mcp.Options{URL: server.URL, Transport: server.Transport, Receive: l.receiver(lk)}
+		o := mcp.Options{URL: server.URL, Transport: server.Transport, Receive: func(line []byte) { l.incoming(lk, nil, line) }}
 		session, answer, err = mcp.Open(ctx, o, initialize)
 	})
 	if err != nil || session == nil { // then it was refused with an error of JSON-RPC
@@ -149,10 +149,6 @@ func (l *Session) openOnce(ctx context.Context, server share.Endpoint, initializ
 	}
 	lk.session = session
 	return lk, answer, nil
-}
-
-func (l *Session) receiver(lk *link) func([]byte) {
-	return func(line []byte) { l.incoming(lk, nil, line) }
 }
 
 // use makes a link the one that is sent on.
@@ -177,7 +173,7 @@ func (l *Session) reopen(ctx context.Context) (*link, error) {
 		return nil, fmt.Errorf("the server refused the client's initialize when it was repeated: %s", cmp.Or(mcp.ErrorMessage(answer), "it does not say why"))
 	}
 	if len(l.state.initialized) > 0 {
-		taken, _ := lk.session.Begin(ctx, l.state.initialized, l.receiver(lk), nil)
+		taken, _ := lk.session.Begin(ctx, l.state.initialized, nil, nil)
 		if !l.await(ctx, taken, sideLimit) {
 			l.o.Log.Debug("The server has not taken a line that was repeated to it")
 		}

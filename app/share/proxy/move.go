@@ -200,17 +200,13 @@ func (l *Session) knownProject() string {
 // compareTools tells the client when another server has other tools than those that it
 // has listed, and reports whether activateTool is among them.
 func (l *Session) compareTools(ctx context.Context, lk *link) (known bool) {
-	var result []byte
-	_, done := lk.session.Begin(ctx, []byte(`{"jsonrpc":"2.0","id":"lamplighter-tools","method":"tools/list"}`), func(line []byte) {
-		if m := wire.Split(line); m.Kind == wire.Response {
-			result = bytes.Clone(m.Result)
-		} else {
-			l.incoming(lk, nil, line)
-		}
-	}, nil)
-	if !l.await(ctx, done, sideLimit) {
-		return true
-	}
+	ctx, cancel := context.WithTimeout(ctx, sideLimit)
+	defer cancel()
+	var answer []byte
+	l.outside(func() {
+		answer, _ = lk.session.Ask(ctx, []byte(`{"jsonrpc":"2.0","id":"lamplighter-tools","method":"tools/list"}`))
+	})
+	result := wire.Split(answer).Result
 	list, ok := readMembers(result)
 	if !ok {
 		return true // it says itself whether it does

@@ -210,7 +210,7 @@ func (l *Session) pass(ctx context.Context, lk *link, it *item) bool {
 		return false
 	}
 	var err error
-	_, done := lk.session.Begin(ctx, it.line, l.receiver(lk), func(e error) { err = e })
+	_, done := lk.session.Begin(ctx, it.line, nil, func(e error) { err = e })
 	if !l.await(ctx, done, sideLimit) {
 		return true // it has been written, and the server is slow
 	}
