@@ -57,15 +57,15 @@ func (l *Session) take(it *item) {
 	defer l.mu.Unlock()
 	switch {
 	case it.Kind == wire.Garbage && json.Valid(it.line):
-		l.answerHere(it, wire.ErrorLine(nil, wire.CodeInvalid, "this is no request, notification or answer of JSON-RPC 2.0"))
+		l.tell(it, wire.ErrorLine(nil, wire.CodeInvalid, "this is no request, notification or answer of JSON-RPC 2.0"))
 	case it.Kind == wire.Garbage, it.Kind == wire.Request && !json.Valid(it.ID): // no answer could hold that id
-		l.answerHere(it, wire.ErrorLine(nil, wire.CodeParse, "this line is not JSON"))
+		l.tell(it, wire.ErrorLine(nil, wire.CodeParse, "this line is not JSON"))
 	case it.Kind == wire.Batch:
-		l.answerHere(it, wire.ErrorLine(nil, wire.CodeInvalid, "a batch is not taken: send each message on a line of its own"))
+		l.tell(it, wire.ErrorLine(nil, wire.CodeInvalid, "a batch is not taken: send each message on a line of its own"))
 	case it.Kind == wire.Request && it.Method == "ping":
-		l.answerHere(it, resultLine(it.ID, []byte("{}")))
+		l.tell(it, resultLine(it.ID, []byte("{}")))
 	case it.Kind == wire.Request && it.Method == "server/discover":
-		l.answerHere(it, undiscovered(it.ID))
+		l.tell(it, undiscovered(it.ID))
 	case it.Kind == wire.Request:
 		l.takeRequest(it)
 	case it.Kind == wire.Response:
@@ -93,26 +93,16 @@ func (l *Session) TakeLong(seq uint64, head []byte) {
 		id = nil
 	}
 	text := fmt.Sprintf("this message is longer than the limit of %d MiB, and was not passed on", wire.MaxLine>>20)
-	l.answerHere(&item{seq: seq}, wire.ErrorLine(id, wire.CodeInvalid, text))
-}
-
-// answerHere answers what no server is needed for.
-func (l *Session) answerHere(it *item, answer []byte) {
-	l.write(func() error {
-		if err := l.o.Out.Accept(it.seq); err != nil {
-			return err
-		}
-		return l.o.Out.Deliver(it.seq, true, answer)
-	})
+	l.tell(&item{seq: seq}, wire.ErrorLine(id, wire.CodeInvalid, text))
 }
 
 func (l *Session) takeRequest(it *item) {
 	it.key = idKey(it.ID)
-	it.activates = l.o.Plan != nil && activates(it.Message)
 	if l.pending[it.key] != nil {
-		l.answerHere(it, wire.ErrorLine(it.ID, wire.CodeInvalid, "a request with this id is in flight"))
+		l.fail(it, wire.CodeInvalid, "a request with this id is in flight")
 		return
 	}
+	it.activates = l.o.Plan != nil && activates(it.Message)
 	if !l.ending {
 		l.pending[it.key] = it
 	}
