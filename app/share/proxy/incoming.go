@@ -56,8 +56,8 @@ func (l *Session) incomingAnswer(lk *link, of *item, m wire.Message, line []byte
 		return
 	}
 	r.answered = true
-	if m.Result != nil {
-		l.learn(lk, r, m.Result)
+	if m.Result != nil && !lk.retired { // else it may be that of another project
+		l.learn(r, m.Result)
 	}
 	if r.activates {
 		if answer, ok := readMembers(m.Result); ok && !answer.IsError {
@@ -65,20 +65,6 @@ func (l *Session) incomingAnswer(lk *link, of *item, m wire.Message, line []byte
 		}
 	}
 	l.tell(r, line)
-}
-
-// learn keeps what may be answered without a server.
-func (l *Session) learn(lk *link, r *item, result []byte) {
-	if r.Method != "tools/list" || !isWholeList(r.Params) || lk.retired { // it may be that of another project
-		return
-	}
-	if page, ok := readMembers(result); !ok || page.NextCursor != nil {
-		return
-	}
-	l.noteTools(result)
-	if under := l.under(); under != "" {
-		l.o.Servers.Store(r.Method, under, result)
-	}
 }
 
 // noteOdd logs that the server does what it should not.

@@ -22,7 +22,7 @@ func (l *Session) initialize(ctx context.Context, it *item) {
 	}
 	said, _ := readMembers(it.Params)
 	l.o.Info(said.ClientInfo)
-	if l.initializeFromCache(it) {
+	if l.fromCache(it) {
 		return
 	}
 	defer l.o.Servers.Began()()
@@ -38,20 +38,7 @@ func (l *Session) initialize(ctx context.Context, it *item) {
 	default:
 		l.state.initialize = bytes.Clone(it.line) // from now on it has what it needs for requests
 		l.use(lk)
-		if under := l.under(); under != "" {
-			l.o.Servers.Store("initialize", under, wire.Split(answer).Result)
-		}
+		l.learn(it, wire.Split(answer).Result)
 		l.tell(it, answer)
 	}
-}
-
-// initializeFromCache begins the conversation without a server.
-func (l *Session) initializeFromCache(it *item) bool {
-	result, ok := l.cached("initialize", cacheKey(it.Params))
-	if said, _ := readMembers(result); !ok || said.ProtocolVersion == "" {
-		return false
-	}
-	l.state.initialize = bytes.Clone(it.line)
-	l.tell(it, resultLine(it.ID, result))
-	return true
 }

@@ -106,7 +106,7 @@ func (l *Session) openLink(ctx context.Context, initialize []byte, begins *item)
 			return lk, answer, err
 		}
 		if isClosed(server.Shut) {
-			if begins != nil && l.initializeFromCache(begins) {
+			if begins != nil && l.fromCache(begins) {
 				return nil, nil, errAnswered
 			}
 			try = 0

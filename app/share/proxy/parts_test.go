@@ -109,13 +109,13 @@ func TestPagesOfToolsAreNotCached(t *testing.T) {
 	g := newUpstream().group()
 	l := sessionOf(SessionOptions{Servers: g})
 	l.state.initialize = []byte(initializeLine)
-	l.learn(&link{}, &item{Message: wire.Message{Method: "tools/list"}}, []byte(`{"tools":[],"nextCursor":"2"}`))
-	l.learn(&link{}, &item{Message: wire.Message{Method: "tools/list"}}, []byte(`[]`))
-	l.learn(&link{}, &item{Message: wire.Message{Method: "tools/list", Params: []byte(`{"cursor":"2"}`)}}, []byte(`{"tools":[]}`))
+	l.learn(&item{Message: wire.Message{Method: "tools/list"}}, []byte(`{"tools":[],"nextCursor":"2"}`))
+	l.learn(&item{Message: wire.Message{Method: "tools/list"}}, []byte(`[]`))
+	l.learn(&item{Message: wire.Message{Method: "tools/list", Params: []byte(`{"cursor":"2"}`)}}, []byte(`{"tools":[]}`))
 	if len(g.cache) != 0 {
 		t.Errorf("cached is %s", g.cache)
 	}
-	l.learn(&link{}, &item{Message: wire.Message{Method: "tools/list"}}, []byte(`{"tools":[]}`))
+	l.learn(&item{Message: wire.Message{Method: "tools/list"}}, []byte(`{"tools":[]}`))
 	if len(g.cache) != 1 {
 		t.Error("nothing is cached")
 	}

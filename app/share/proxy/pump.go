@@ -82,7 +82,7 @@ func (l *Session) forward(pumping, calls context.Context, it *item) bool {
 			return l.request(pumping, calls, it)
 		}
 		l.tellText(it, why, true)
-	case it.Kind == wire.Request && l.link == nil && l.listFromCache(it):
+	case it.Kind == wire.Request && l.link == nil && l.fromCache(it):
 	case it.Kind == wire.Request:
 		return l.request(pumping, calls, it)
 	case it.link != nil:
