@@ -56,24 +56,20 @@ type outlet struct {
 
 	mu     sync.Mutex
 	buffer []byte
-	err    error // after which nothing more is written
 }
 
 func (o *outlet) write(t wire.Type, seq uint64, payload []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.err != nil {
-		return o.err
-	}
 	o.buffer = wire.AppendHeader(o.buffer[:0], wire.Header{Type: t, Seq: seq, Length: len(payload)})
 	if len(payload) <= together {
 		o.buffer = append(o.buffer, payload...)
-		_, o.err = o.conn.Write(o.buffer)
-	} else {
-		parts := net.Buffers{o.buffer, payload}
-		_, o.err = parts.WriteTo(o.conn)
+		_, err := o.conn.Write(o.buffer)
+		return err
 	}
-	return o.err
+	parts := net.Buffers{o.buffer, payload}
+	_, err := parts.WriteTo(o.conn)
+	return err
 }
 
 // Accept is part of Outlet.

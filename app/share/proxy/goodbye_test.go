@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -55,7 +56,7 @@ func TestWhatCannotBeAcceptedIsNotSent(t *testing.T) {
 		c.get(c.call(0, "count", "{}"))
 		before := len(server.Lines("session-1"))
 		c.fakeWriter.mu.Lock()
-		c.refuses = errGone
+		c.refuses = io.ErrClosedPipe
 		c.fakeWriter.mu.Unlock()
 		c.put("%s", line)
 		c.wait()

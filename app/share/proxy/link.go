@@ -81,9 +81,6 @@ func (l *Session) retire(lk *link) {
 	}
 }
 
-// errGone says that a client has gone.
-var errGone = errors.New("the client has gone")
-
 // errAnswered says that no server is needed any more.
 var errAnswered = errors.New("it was answered without a server")
 
@@ -99,7 +96,7 @@ func (l *Session) openLink(ctx context.Context, initialize []byte, begins *item)
 			return nil, nil, err
 		}
 		if begins != nil && !l.accept(begins) {
-			return nil, nil, errGone
+			return nil, nil, l.over.Err() // the client has gone
 		}
 		lk, answer, err = l.openOnce(ctx, server, initialize)
 		if err == nil || ctx.Err() != nil {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -50,7 +51,7 @@ func (p *leasing) Accept(seq uint64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p.lost {
-		return errGone
+		return io.ErrClosedPipe
 	}
 	at := slices.IndexFunc(s.waiting, func(n numbered) bool { return n.seq == seq })
 	if at < 0 {
@@ -75,7 +76,7 @@ func (p *leasing) Deliver(seq uint64, answer bool, text []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p.lost {
-		return errGone
+		return io.ErrClosedPipe
 	}
 	if !answer {
 		if strings.Contains(line, "it does not answer") && len(s.fates[seq]) > 0 {
@@ -99,7 +100,7 @@ func (p *leasing) Moved(project string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p.lost {
-		return errGone
+		return io.ErrClosedPipe
 	}
 	s.moved, s.project = true, project
 	return nil

@@ -89,6 +89,9 @@ func New(o Options) *Server {
 // session yet.
 func (s *Server) Attends() bool { return s.connected.Load() > 0 }
 
+// pause is what comes after a client that could not be let in.
+const pause = 100 * time.Millisecond
+
 // Serve serves those who connect to the listener, which it closes, until ctx ends, and
 // returns its error; it can be called again after it returned. Then all connections are
 // closed, and their MCP sessions go on: the shims come back to the next one who serves.
@@ -99,7 +102,6 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { listener.Close() })()
 	defer listener.Close()
-	wait := time.Duration(0)
 	for {
 		conn, err := listener.Accept()
 		switch {
@@ -111,12 +113,10 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("%s: %w", listener.Addr(), err)
 		case err != nil: // such as too many files: others may close some
-			wait = min(max(2*wait, 5*time.Millisecond), time.Second)
 			s.notLetIn.log(s.options.Log, slog.LevelWarn, "a client of the share socket could not be let in", "error", err)
-			await(ctx, nil, wait)
+			await(ctx, nil, pause)
 			continue
 		}
-		wait = 0
 		s.connected.Add(1)
 		clients.Go(func() {
 			defer s.connected.Add(-1)
