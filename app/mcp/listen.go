@@ -9,12 +9,8 @@ import (
 	"time"
 )
 
-// How long to wait before the GET stream is opened again: twice as long each
-// time that it brought nothing and soon ended.
-const (
-	shortestWait = 50 * time.Millisecond
-	longestWait  = 5 * time.Second
-)
+// streamPause is how long to wait before the GET stream is opened again.
+const streamPause = 500 * time.Millisecond
 
 // Listen opens the GET stream in the background, after the server has accepted
 // notifications/initialized, and opens it again when it ends, until Close or
@@ -32,28 +28,20 @@ func (s *Server) Listen() {
 // listen reads the GET stream until the session is closed.
 func (s *Server) listen() {
 	defer close(s.stream)
-	ctx := s.life
-	for wait := shortestWait; ; wait = min(2*wait, longestWait) {
-		body, err := s.openStream(ctx)
+	for {
+		body, err := s.openStream(s.life)
 		if err == nil {
-			began := time.Now()
-			err = readMessages(body, func(line []byte) {
-				wait = shortestWait
-				s.receive(line)
-			})
+			err = readMessages(body, s.receive)
 			_ = body.Close() // it is at its end
-			if time.Since(began) > longestWait {
-				wait = shortestWait
-			}
 		}
 		var refused *Refused
 		if errors.Is(err, ErrUnknown) || errors.As(err, &refused) && refused.Status == http.StatusMethodNotAllowed {
 			return
 		}
 		select {
-		case <-ctx.Done():
+		case <-s.life.Done():
 			return
-		case <-time.After(wait):
+		case <-time.After(streamPause):
 		}
 	}
 }

@@ -170,10 +170,7 @@ func (l *Session) reopen(ctx context.Context) (*link, error) {
 		return nil, fmt.Errorf("the server refused the client's initialize when it was repeated: %s", cmp.Or(mcp.ErrorMessage(answer), "it does not say why"))
 	}
 	if len(l.state.initialized) > 0 {
-		taken, _ := lk.session.Begin(ctx, l.state.initialized, nil, nil)
-		if !l.await(ctx, taken, sideLimit) {
-			l.o.Log.Debug("The server has not taken a line that was repeated to it")
-		}
+		l.pass(ctx, lk, l.state.initialized)
 		lk.session.Listen()
 	}
 	l.use(lk)

@@ -87,7 +87,7 @@ func (l *Session) forward(pumping, calls context.Context, it *item) bool {
 		return l.request(pumping, calls, it)
 	case it.link != nil:
 		if l.accept(it) {
-			l.pass(pumping, it.link, it)
+			l.pass(pumping, it.link, it.line)
 		}
 	default:
 		l.notification(pumping, it, ready)
@@ -192,36 +192,33 @@ func (l *Session) notification(ctx context.Context, it *item, ready bool) {
 		l.o.Log.Debug("A notification before initialize was dropped", "method", it.Method)
 		return
 	}
-	initialized := it.Method == "notifications/initialized"
-	if it.Method == "notifications/roots/list_changed" {
+	lk := l.link
+	if lk != nil {
+		l.pass(ctx, lk, it.line)
+	}
+	switch it.Method {
+	case "notifications/roots/list_changed":
 		l.askRoots = l.o.Root != nil
-	}
-	if initialized {
+	case "notifications/initialized":
 		l.state.initialized = bytes.Clone(it.line)
-	}
-	if lk := l.link; lk != nil && l.pass(ctx, lk, it) && initialized {
-		lk.session.Listen()
+		if lk != nil {
+			lk.session.Listen()
+		}
 	}
 }
 
-// pass sends a line that has no answer, and waits until the server has it.
-func (l *Session) pass(ctx context.Context, lk *link, it *item) bool {
+// pass sends a line that has no answer, and waits until the server has it. Where it does
+// not get it the next request opens another MCP session.
+func (l *Session) pass(ctx context.Context, lk *link, line []byte) {
 	if lk.session == nil { // it has asked while it was opened, and then failed
-		return false
+		return
 	}
-	var err error
-	_, done := lk.session.Begin(ctx, it.line, nil, func(e error) { err = e })
-	if !l.await(ctx, done, sideLimit) {
-		return true // it has been written, and the server is slow
-	}
-	if err == nil {
-		return true
-	}
-	l.o.Log.Debug("The server did not take a message", "method", it.Method, "error", err)
-	if errors.Is(err, mcp.ErrUnknown) || errors.Is(err, mcp.ErrNotSent) {
-		l.retire(lk)
-	}
-	return false
+	taken, _ := lk.session.Begin(ctx, line, nil, func(err error) {
+		if err != nil {
+			l.o.Log.Debug("The server did not take a message", "error", err)
+		}
+	})
+	l.await(ctx, taken, sideLimit)
 }
 
 // await waits for a channel to be closed; false when it takes longer than d.
