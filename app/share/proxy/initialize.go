@@ -28,16 +28,13 @@ func (l *Session) initialize(ctx context.Context, it *item) {
 	defer l.o.Servers.Began()()
 	lk, answer, err := l.openLink(ctx, it.line, it)
 	switch {
-	case errors.Is(err, errAnswered):
-	case ctx.Err() != nil:
-		l.close(context.WithoutCancel(ctx), lk)
+	case errors.Is(err, errAnswered), ctx.Err() != nil:
 	case err != nil:
 		l.fail(it, wire.CodeUnavailable, err.Error())
 	case lk == nil:
 		l.tell(it, answer)
 	default:
 		l.state.initialize = bytes.Clone(it.line) // from now on it has what it needs for requests
-		l.use(lk)
 		l.learn(it, wire.Split(answer).Result)
 		l.tell(it, answer)
 	}

@@ -122,6 +122,7 @@ func (l *Session) openLink(ctx context.Context, initialize []byte, begins *item)
 	}
 }
 
+// openOnce makes the link that is sent on from then on, unless the answer refuses that.
 func (l *Session) openOnce(ctx context.Context, server share.Endpoint, initialize []byte) (*link, []byte, error) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -145,17 +146,13 @@ func (l *Session) openOnce(ctx context.Context, server share.Endpoint, initializ
 		return nil, answer, err
 	}
 	lk.session = session
-	return lk, answer, nil
-}
-
-// use makes a link the one that is sent on.
-func (l *Session) use(lk *link) {
 	if l.ending {
 		l.close(context.Background(), lk)
-		return
+		return lk, answer, nil
 	}
 	l.link = lk
 	go l.watch(lk)
+	return lk, answer, nil
 }
 
 // reopen uses another MCP session for a client that has been through its initialize, and
@@ -173,6 +170,5 @@ func (l *Session) reopen(ctx context.Context) (*link, error) {
 		l.pass(ctx, lk, l.state.initialized)
 		lk.session.Listen()
 	}
-	l.use(lk)
 	return lk, nil
 }
