@@ -105,7 +105,11 @@ type begun struct {
 }
 
 func begin(ctx context.Context, s *Server, line []byte, each func([]byte)) *begun {
-	c := &begun{}
-	c.taken, c.done = s.Begin(ctx, line, each, func(err error) { c.err = err })
+	done := make(chan struct{})
+	c := &begun{done: done}
+	c.taken = s.Begin(ctx, line, each, func(err error) {
+		c.err = err
+		close(done)
+	})
 	return c
 }

@@ -130,7 +130,7 @@ func (l *Session) request(pumping, calls context.Context, it *item) (isSent bool
 	l.sent[it] = true
 	limit := l.o.Limits.Taken + time.Duration(len(it.line)/perMillis)*time.Millisecond
 	each := func(line []byte) { l.incoming(lk, it, line) }
-	taken, _ := lk.session.Begin(ctx, it.line, each, func(err error) {
+	taken := lk.session.Begin(ctx, it.line, each, func(err error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.callDone(calls, it, err)
@@ -213,7 +213,7 @@ func (l *Session) pass(ctx context.Context, lk *link, line []byte) {
 	if lk.session == nil { // it has asked while it was opened, and then failed
 		return
 	}
-	taken, _ := lk.session.Begin(ctx, line, nil, func(err error) {
+	taken := lk.session.Begin(ctx, line, nil, func(err error) {
 		if err != nil {
 			l.o.Log.Debug("The server did not take a message", "error", err)
 		}

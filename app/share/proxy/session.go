@@ -267,8 +267,7 @@ func (l *Session) sayGoodbye(ctx context.Context, pumped <-chan struct{}) {
 		}
 		isWorking = true
 		if it.cancelled.IsZero() && it.link == lk {
-			taken, _ := lk.session.Begin(telling, cancellation(it.ID, "the client has gone"), nil, nil)
-			told = append(told, taken)
+			told = append(told, lk.session.Begin(telling, cancellation(it.ID, "the client has gone"), nil, func(error) {}))
 		}
 	}
 	for _, taken := range told {
