@@ -113,7 +113,7 @@ func (l *Session) tellText(it *item, text string, isError bool) {
 // everything behind it waits for its answer: Serena runs one tool after the other.
 // Until there is one it is not certain that the client knows which project it has, and
 // it has none: after an error it has to ask again. It returns what request does.
-func (l *Session) activate(pumping, calls context.Context, it *item) (isSent bool) {
+func (l *Session) activate(ctx context.Context, it *item) (isSent bool) {
 	before := l.project
 	l.project, it.begun = "", true
 	l.askRoots, l.o.Root = false, nil // from now on it says itself which one it has
@@ -124,10 +124,10 @@ func (l *Session) activate(pumping, calls context.Context, it *item) (isSent boo
 	}
 	known := false
 	if err == nil {
-		it.target, known, err = l.move(pumping, project)
+		it.target, known, err = l.move(ctx, project)
 	}
 	switch {
-	case pumping.Err() != nil:
+	case ctx.Err() != nil:
 		return false
 	case err != nil:
 		it.leaves = before
@@ -143,7 +143,7 @@ func (l *Session) activate(pumping, calls context.Context, it *item) (isSent boo
 	call.params["arguments"], _ = json.Marshal(call.arguments)
 	it.Params, _ = json.Marshal(call.params)
 	it.line = slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), it.ID, []byte(`,"method":"tools/call","params":`), it.Params, []byte(`}`))
-	return l.request(pumping, calls, it)
+	return l.request(ctx, it)
 }
 
 // notActivated says why all is as it was.

@@ -18,13 +18,12 @@ const (
 	sideLimit = 10 * time.Second // for what has no answer
 )
 
-// pump sends to the server until pumping ends. What it sends goes on until calls
-// ends.
-func (l *Session) pump(pumping, calls context.Context) {
+// pump sends to the server until ctx ends. What it has sent goes on.
+func (l *Session) pump(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for it := l.next(); it != nil; it = l.next() {
-		if !l.forward(pumping, calls, it) {
+		if !l.forward(ctx, it) {
 			l.done(it)
 		}
 	}
@@ -64,40 +63,40 @@ func (l *Session) mayGo(it *item) bool {
 }
 
 // forward works on a line. It is true when that goes on until callDone.
-func (l *Session) forward(pumping, calls context.Context, it *item) bool {
+func (l *Session) forward(ctx context.Context, it *item) bool {
 	ready := len(l.state.initialize) > 0
 	switch {
 	case it.told:
 	case it.Kind == wire.Request && it.Method == "initialize":
-		l.initialize(pumping, it)
+		l.initialize(ctx, it)
 	case it.Kind == wire.Request && !ready:
 		l.fail(it, wire.CodeInvalid, "initialize comes first")
 	case it.activates:
-		return l.activate(pumping, calls, it)
+		return l.activate(ctx, it)
 	case it.Kind == wire.Request && l.o.Plan == nil && activates(it.Message):
 		l.tellText(it, sameProject, true)
 	case it.Kind == wire.Request && it.Method == "tools/call":
-		why := l.whyNot(pumping, it)
+		why := l.whyNot(ctx, it)
 		if why == "" {
-			return l.request(pumping, calls, it)
+			return l.request(ctx, it)
 		}
 		l.tellText(it, why, true)
 	case it.Kind == wire.Request && l.link == nil && l.fromCache(it):
 	case it.Kind == wire.Request:
-		return l.request(pumping, calls, it)
+		return l.request(ctx, it)
 	case it.link != nil:
 		if l.accept(it) {
-			l.pass(pumping, it.link, it.line)
+			l.pass(ctx, it.link, it.line)
 		}
 	default:
-		l.notification(pumping, it, ready)
+		l.notification(ctx, it, ready)
 	}
 	return false
 }
 
 // request sends a request, after it has connected if need be. It is false when it was
 // not sent.
-func (l *Session) request(pumping, calls context.Context, it *item) (isSent bool) {
+func (l *Session) request(ctx context.Context, it *item) (isSent bool) {
 	ended := l.o.Servers.Began()
 	defer func() {
 		if !isSent {
@@ -113,8 +112,8 @@ func (l *Session) request(pumping, calls context.Context, it *item) (isSent bool
 	lk := l.link
 	if lk == nil {
 		var err error
-		if lk, err = l.reopen(pumping); err != nil {
-			if pumping.Err() == nil {
+		if lk, err = l.reopen(ctx); err != nil {
+			if ctx.Err() == nil {
 				l.fail(it, wire.CodeUnavailable, err.Error())
 			}
 			return false
@@ -123,34 +122,34 @@ func (l *Session) request(pumping, calls context.Context, it *item) (isSent bool
 	if !l.accept(it) || it.told || l.ending {
 		return false
 	}
-	ctx, abort := context.WithCancel(calls)
+	calling, abort := context.WithCancel(context.WithoutCancel(ctx))
 	it.link, it.abort = lk, abort
 	it.tries++
 	lk.calls++
 	l.sent[it] = true
 	limit := l.o.Limits.Taken + time.Duration(len(it.line)/perMillis)*time.Millisecond
 	each := func(line []byte) { l.incoming(lk, it, line) }
-	taken := lk.session.Begin(ctx, it.line, each, func(err error) {
+	taken := lk.session.Begin(calling, it.line, each, func(err error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.callDone(calls, it, err)
+		l.callDone(it, err)
 		ended()
 		if lk.retired && lk.calls == 0 {
 			l.close(context.Background(), lk)
 		}
 	})
-	l.await(pumping, taken, limit)
+	l.await(ctx, taken, limit)
 	return true
 }
 
 // callDone tells the fate of a request whose call has ended without its answer.
-func (l *Session) callDone(ctx context.Context, it *item, err error) {
+func (l *Session) callDone(it *item, err error) {
 	lk := it.link
 	var v verdict
 	if !it.told && !l.ending {
 		e := ending{err: err, tries: it.tries, size: len(it.line)}
 		if err == nil || errors.Is(err, mcp.ErrLost) {
-			l.await(ctx, lk.server.Gone, time.Second) // its streams and connections end before its process
+			l.await(context.Background(), lk.server.Gone, time.Second) // its streams and connections end before its process
 		}
 		if e.gone = isClosed(lk.server.Gone); e.gone {
 			l.outside(func() { e.why = lk.server.Why() })

@@ -189,16 +189,14 @@ func newSession(o SessionOptions) *Session {
 // once with its error, and cancels and ends nothing at the server: the next process goes
 // on with the conversation. It may be called once.
 func (l *Session) Serve(ctx context.Context) error {
-	// Both end only after nothing is told any more: that calls end with us is no
+	// Nothing ends before nothing is told any more: that calls end with us is no
 	// news for the client, whose shim tells it.
-	calls, endCalls := context.WithCancel(context.WithoutCancel(ctx))
-	defer endCalls()
-	pumping, endPump := context.WithCancel(calls)
+	pumping, endPump := context.WithCancel(context.WithoutCancel(ctx))
 	defer endPump()
 	pumped := make(chan struct{})
 	go func() {
 		defer close(pumped)
-		l.pump(pumping, calls)
+		l.pump(pumping)
 	}()
 	select {
 	case <-ctx.Done():
@@ -208,13 +206,17 @@ func (l *Session) Serve(ctx context.Context) error {
 	defer l.mu.Unlock()
 	l.ending = true
 	l.changed.Broadcast()
-	if err := ctx.Err(); err != nil {
+	err := ctx.Err()
+	if err != nil {
 		l.close(ctx, l.link) // which has ended, so that the server is told nothing
-		return err
+	} else {
+		endPump()
+		l.sayGoodbye(ctx, pumped)
 	}
-	endPump()
-	l.sayGoodbye(ctx, pumped)
-	return nil
+	for it := range l.sent {
+		it.abort()
+	}
+	return err
 }
 
 // Gone says that the client has gone. It may be called more than once.
