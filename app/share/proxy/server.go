@@ -97,11 +97,13 @@ const pause = 100 * time.Millisecond
 // closed, and their MCP sessions go on: the shims come back to the next one who serves.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
-	var clients sync.WaitGroup
-	defer clients.Wait()
+	var working sync.WaitGroup
+	defer working.Wait()
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { listener.Close() })()
-	defer listener.Close()
+	working.Go(func() { // once, and not when another one may have its place already
+		<-ctx.Done()
+		listener.Close()
+	})
 	for {
 		conn, err := listener.Accept()
 		switch {
@@ -118,7 +120,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 			continue
 		}
 		s.connected.Add(1)
-		clients.Go(func() {
+		working.Go(func() {
 			defer s.connected.Add(-1)
 			s.attend(ctx, conn)
 		})
