@@ -25,7 +25,7 @@ func (l *Session) incoming(lk *link, of *item, line []byte) {
 	case wire.Request, wire.Notification:
 		if m.Kind == wire.Request {
 			l.asked[idKey(m.ID)] = question{link: lk}
-		} else if strings.HasSuffix(m.Method, "/list_changed") && !lk.retired {
+		} else if strings.HasSuffix(m.Method, "/list_changed") && l.link == lk {
 			l.o.Servers.Forget()
 		}
 		var seq uint64
@@ -56,7 +56,7 @@ func (l *Session) incomingAnswer(lk *link, of *item, m wire.Message, line []byte
 		return
 	}
 	r.answered = true
-	if m.Result != nil && !lk.retired { // else it may be that of another project
+	if m.Result != nil && l.link == lk { // else it may be that of another project
 		l.learn(r, m.Result)
 	}
 	if r.activates {

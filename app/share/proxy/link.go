@@ -17,7 +17,6 @@ type link struct {
 	server  share.Endpoint
 	session *mcp.Server   // nil until it is opened, which may fail
 	calls   int           // that have not ended
-	retired bool          // nothing is sent on it any more
 	closed  chan struct{} // is closed when the MCP session is
 }
 
@@ -74,7 +73,6 @@ func (l *Session) retire(lk *link) {
 	if l.link == lk {
 		l.link = nil
 	}
-	lk.retired = true
 	maps.DeleteFunc(l.asked, func(_ string, q question) bool { return q.link == lk })
 	if lk.calls == 0 {
 		l.close(context.Background(), lk)

@@ -134,7 +134,7 @@ func (l *Session) request(ctx context.Context, it *item) (isSent bool) {
 		defer l.mu.Unlock()
 		l.callDone(it, err)
 		ended()
-		if lk.retired && lk.calls == 0 {
+		if l.link != lk && lk.calls == 0 {
 			l.close(context.Background(), lk)
 		}
 	})

@@ -134,8 +134,7 @@ type Session struct {
 
 	odd often // what the server does that it should not
 
-	out    sync.Mutex // held while something is written
-	broken bool       // of out: the client has gone
+	out sync.Mutex // held while something is written
 
 	mu      sync.Mutex // the turn; all that follows is for who has it
 	changed *sync.Cond // of mu; any of the following
@@ -241,15 +240,15 @@ func (l *Session) write(what func() error) (isWritten bool) {
 	l.outside(func() {
 		l.out.Lock()
 		defer l.out.Unlock()
-		if l.broken {
+		if l.over.Err() != nil {
 			return
 		}
-		if err := what(); err != nil {
+		err := what()
+		if err != nil {
 			l.o.Log.Debug("A client has gone", "error", err)
-			l.broken = true
 			l.Gone()
 		}
-		isWritten = !l.broken
+		isWritten = err == nil
 	})
 	return isWritten
 }
