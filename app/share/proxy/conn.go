@@ -10,6 +10,7 @@ import (
 	"net"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"lamplighter/app/share"
@@ -21,11 +22,10 @@ import (
 // client is one connection of a shim.
 type client struct {
 	*Server
-	conn  net.Conn
-	in    *bufio.Reader
-	out   *outlet
-	log   *slog.Logger
-	takes chan taker // who takes what comes after the hello, once that is decided
+	conn net.Conn
+	in   *bufio.Reader
+	out  *outlet
+	log  *slog.Logger
 
 	greeting wire.Greeting
 	who      monitor.Client
@@ -33,16 +33,11 @@ type client struct {
 	warnings []string // about its flags
 }
 
-// taker takes the frames of a shim. An error of it ends the connection.
-type taker func(h wire.Header, payload []byte) error
-
 // attend serves one connection to its end, or to that of ctx.
 func (s *Server) attend(ctx context.Context, conn net.Conn) {
-	c := &client{Server: s, conn: conn, in: bufio.NewReaderSize(conn, bufferLength), out: &outlet{conn: conn}, log: s.options.Log, takes: make(chan taker, 1)}
+	c := &client{Server: s, conn: conn, in: bufio.NewReaderSize(conn, bufferLength), out: &outlet{conn: conn}, log: s.options.Log}
 	defer conn.Close()
-	// Until there is a session nothing has to be left in order.
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	defer stop()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	greeting, err := c.hello()
 	switch {
 	case err == nil:
@@ -63,9 +58,6 @@ func (s *Server) attend(ctx context.Context, conn net.Conn) {
 	c.greeting, c.warnings = greeting, s.options.Flags(greeting.Flags)
 	c.who, c.known = clientOf(pid)
 	c.log = c.log.With("client", shown(c.who.Name), "pid", c.who.PID)
-	if !stop() {
-		return
-	}
 	c.serve(ctx, share.Request{
 		Dir: greeting.Dir, Command: greeting.Command, Env: greeting.Env, Moved: greeting.Moved, Project: greeting.Project,
 		PID: pid, Outside: err == nil && pid == 0 && runtime.GOOS == "linux", // others do not count processes in several ways
@@ -107,40 +99,27 @@ func otherVersion(version int, program string) string {
 
 // serve decides how the client is served, and does it.
 func (c *client) serve(ctx context.Context, wish share.Request) {
-	// The shim sends nothing before it is welcome, so that what comes until then is its end.
-	here, gone := context.WithCancelCause(ctx)
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		gone(c.read())
-	}()
-	defer func() {
-		close(c.takes)
-		c.conn.Close()
-		<-read
-	}()
-	plan, err := c.options.Ask.Plan(here, wish)
+	plan, err := c.options.Ask.Plan(ctx, wish)
 	if err == nil && plan.Alone != "" && wish.Project != "" {
 		wish.Project = "" // its directory was removed since, for example: it may activate another one
-		plan, err = c.options.Ask.Plan(here, wish)
+		plan, err = c.options.Ask.Plan(ctx, wish)
 	}
 	switch {
-	case here.Err() != nil:
+	case ctx.Err() != nil:
 	case c.greeting.Own != "" || err == nil && plan.Alone != "":
-		c.alone(here, plan.Alone, wish)
+		c.alone(plan.Alone, wish)
 	case err != nil:
 		c.log.Info("a client cannot be served", "error", err)
 		_ = c.out.bye(err.Error()) // its shim answers what it asks first with that
 	default:
-		c.share(ctx, here, wish, plan)
+		c.share(ctx, wish, plan)
 	}
 }
 
-// read gives each frame of the shim to who takes it, to the end of the connection, and
-// returns why that was. It refuses lines that are out of order: one could be carried out
-// twice.
-func (c *client) read() error {
-	var take taker
+// read gives each frame of the shim to take, to the end of the connection or an error of
+// take, and returns why it ended. It refuses lines that are out of order: one could be carried
+// out twice.
+func (c *client) read(take func(h wire.Header, payload []byte) error) error {
 	var last uint64 // number of the last line
 	for {
 		h, payload, err := nextFrame(c.in)
@@ -149,11 +128,6 @@ func (c *client) read() error {
 				err = fmt.Errorf("%w: line %d after line %d", wire.ErrFrame, h.Seq, last)
 			}
 			last = h.Seq
-		}
-		if err == nil && take == nil {
-			if take = <-c.takes; take == nil { // nobody does
-				return net.ErrClosed
-			}
 		}
 		if err == nil {
 			err = take(h, payload)
@@ -179,8 +153,8 @@ func (c *client) welcome(mode wire.WelcomeMode, why string) error {
 	return err
 }
 
-// share serves a client, while it is here, with a server that others may have too.
-func (c *client) share(ctx, here context.Context, wish share.Request, plan share.Plan) {
+// share serves a client with a server that others may have too.
+func (c *client) share(ctx context.Context, wish share.Request, plan share.Plan) {
 	o := SessionOptions{
 		Out: c.out, Initialize: c.greeting.Initialize, Initialized: c.greeting.Initialized, Log: c.log, Limits: c.options.Limits,
 		Plan: func(ctx context.Context, project string) (share.Plan, error) {
@@ -194,7 +168,7 @@ func (c *client) share(ctx, here context.Context, wish share.Request, plan share
 	if c.welcome(wire.Shared, "") != nil {
 		return
 	}
-	c.takes <- func(h wire.Header, payload []byte) error {
+	take := func(h wire.Header, payload []byte) error {
 		switch h.Type {
 		case wire.Line:
 			l.Take(h.Seq, payload)
@@ -205,14 +179,17 @@ func (c *client) share(ctx, here context.Context, wish share.Request, plan share
 		}
 		return nil
 	}
-	defer context.AfterFunc(here, l.Gone)()
-	if l.Serve(ctx) != nil {
-		return
-	}
-	if err := context.Cause(here); errors.Is(err, wire.ErrFrame) {
-		_ = c.conn.SetWriteDeadline(time.Now().Add(time.Second))
-		_ = c.out.bye("lamplighter does not understand this lamplighter-connect; start the MCP server again: " + err.Error())
-	}
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		defer l.Gone()
+		if err := c.read(take); errors.Is(err, wire.ErrFrame) {
+			_ = c.conn.SetWriteDeadline(time.Now().Add(time.Second))
+			_ = c.out.bye("lamplighter does not understand this lamplighter-connect; start the MCP server again: " + err.Error())
+		}
+	})
+	_ = l.Serve(ctx) // whose end is that of the connection
+	c.conn.Close()
+	reading.Wait()
 }
 
 // unexpected is the error of a frame that is not to come here.
@@ -222,7 +199,7 @@ func unexpected(h wire.Header) error {
 
 // alone serves a client whose server cannot be shared: its shim runs that, and
 // the connection says that it is here.
-func (c *client) alone(here context.Context, why string, wish share.Request) {
+func (c *client) alone(why string, wish share.Request) {
 	if why == "" {
 		why = "it could not be shared when it was started"
 	}
@@ -239,12 +216,11 @@ func (c *client) alone(here context.Context, why string, wish share.Request) {
 	if c.welcome(wire.Own, why) != nil {
 		return
 	}
-	c.takes <- func(h wire.Header, payload []byte) error {
+	_ = c.read(func(h wire.Header, payload []byte) error { // which tells why it ended
 		if h.Type != wire.Ran {
 			return unexpected(h)
 		}
 		ran(string(payload))
 		return nil
-	}
-	<-here.Done()
+	})
 }
