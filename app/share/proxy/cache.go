@@ -8,37 +8,37 @@ import (
 
 // under is what the answer to a request depends on, besides the server; "" when it is not
 // kept.
-func (l *Session) under(it *item) string {
+func (s *Session) under(it *item) string {
 	switch {
 	case it.Method == "initialize":
 		return cacheKey(it.Params)
 	case it.Method == "tools/list" && isWholeList(it.Params):
-		return cacheKey(wire.Split(l.state.initialize).Params)
+		return cacheKey(wire.Split(s.state.initialize).Params)
 	}
 	return ""
 }
 
 // fromCache answers a request without a server, if its answer is known.
-func (l *Session) fromCache(it *item) (ok bool) {
+func (s *Session) fromCache(it *item) (ok bool) {
 	var result []byte
-	if under := l.under(it); under != "" {
-		l.outside(func() { result, ok = l.o.Servers.Cached(it.Method, under) }) // looks at files
+	if under := s.under(it); under != "" {
+		s.outside(func() { result, ok = s.o.Servers.Cached(it.Method, under) }) // looks at files
 	}
 	switch {
 	case !ok:
 		return false
 	case it.Method == "initialize":
-		l.state.initialize = bytes.Clone(it.line)
+		s.state.initialize = bytes.Clone(it.line)
 	default:
-		l.noteTools(result)
+		s.noteTools(result)
 	}
-	l.tell(it, resultLine(it.ID, result))
+	s.tell(it, resultLine(it.ID, result))
 	return true
 }
 
 // learn keeps the result of a request that may be answered without a server later.
-func (l *Session) learn(it *item, result []byte) {
-	under := l.under(it)
+func (s *Session) learn(it *item, result []byte) {
+	under := s.under(it)
 	if under == "" {
 		return
 	}
@@ -46,16 +46,16 @@ func (l *Session) learn(it *item, result []byte) {
 		return
 	}
 	if it.Method == "tools/list" {
-		l.noteTools(result)
+		s.noteTools(result)
 	}
-	l.o.Servers.Store(it.Method, under, result)
+	s.o.Servers.Store(it.Method, under, result)
 }
 
 // answerHung answers from memory what a server was asked before it was found to hang, and
 // has the rest told that it waits.
-func (l *Session) answerHung(lk *link) {
-	for _, it := range l.unanswered() {
-		if it.link == lk && !l.fromCache(it) && !it.told {
+func (s *Session) answerHung(lk *link) {
+	for _, it := range s.unanswered() {
+		if it.link == lk && !s.fromCache(it) && !it.told {
 			it.overdue.Reset(0)
 		}
 	}

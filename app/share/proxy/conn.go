@@ -19,8 +19,8 @@ import (
 	"lamplighter/monitor"
 )
 
-// client is one connection of a shim.
-type client struct {
+// connection is that of one shim.
+type connection struct {
 	*Server
 	conn net.Conn
 	in   *bufio.Reader
@@ -34,8 +34,8 @@ type client struct {
 }
 
 // attend serves one connection to its end, or to that of ctx.
-func (s *Server) attend(ctx context.Context, conn net.Conn) {
-	c := &client{Server: s, conn: conn, in: bufio.NewReaderSize(conn, bufferLength), out: &outlet{conn: conn}, log: s.options.Log}
+func (server *Server) attend(ctx context.Context, conn net.Conn) {
+	c := &connection{Server: server, conn: conn, in: bufio.NewReaderSize(conn, bufferLength), out: &outlet{conn: conn}, log: server.options.Log}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	greeting, err := c.hello()
@@ -55,7 +55,7 @@ func (s *Server) attend(ctx context.Context, conn net.Conn) {
 	if err != nil {
 		c.log.Debug("who connects cannot be told", "error", err)
 	}
-	c.greeting, c.warnings = greeting, s.options.Flags(greeting.Flags)
+	c.greeting, c.warnings = greeting, server.options.Flags(greeting.Flags)
 	c.who, c.known = clientOf(pid)
 	c.log = c.log.With("client", shown(c.who.Name), "pid", c.who.PID)
 	c.serve(ctx, share.Request{
@@ -65,7 +65,7 @@ func (s *Server) attend(ctx context.Context, conn net.Conn) {
 }
 
 // hello reads what the shim says of itself.
-func (c *client) hello() (wire.Greeting, error) {
+func (c *connection) hello() (wire.Greeting, error) {
 	_ = c.conn.SetReadDeadline(time.Now().Add(c.options.Limits.Hello))
 	h, payload, err := nextFrame(c.in)
 	if err == nil && h.Type != wire.Hello {
@@ -98,7 +98,7 @@ func otherVersion(version int, program string) string {
 }
 
 // serve decides how the client is served, and does it.
-func (c *client) serve(ctx context.Context, wish share.Request) {
+func (c *connection) serve(ctx context.Context, wish share.Request) {
 	plan, err := c.options.Ask.Plan(ctx, wish)
 	if err == nil && plan.Alone != "" && wish.Project != "" {
 		wish.Project = "" // its directory was removed since, for example: it may activate another one
@@ -119,7 +119,7 @@ func (c *client) serve(ctx context.Context, wish share.Request) {
 // read gives each frame of the shim to take, to the end of the connection or an error of
 // take, and returns why it ended. It refuses lines that are out of order: one could be carried
 // out twice.
-func (c *client) read(take func(h wire.Header, payload []byte) error) error {
+func (c *connection) read(take func(h wire.Header, payload []byte) error) error {
 	var last uint64 // number of the last line
 	for {
 		h, payload, err := nextFrame(c.in)
@@ -145,7 +145,7 @@ func (c *client) read(take func(h wire.Header, payload []byte) error) error {
 }
 
 // welcome says how the client is served, and what is wrong with its flags.
-func (c *client) welcome(mode wire.WelcomeMode, why string) error {
+func (c *connection) welcome(mode wire.WelcomeMode, why string) error {
 	err := c.out.write(wire.Welcome, 0, append([]byte{byte(mode)}, shown(why)...))
 	for _, text := range c.warnings {
 		err = errors.Join(err, c.out.write(wire.Say, 0, []byte(shown(text))))
@@ -154,7 +154,7 @@ func (c *client) welcome(mode wire.WelcomeMode, why string) error {
 }
 
 // share serves a client with a server that others may have too.
-func (c *client) share(ctx context.Context, wish share.Request, plan share.Plan) {
+func (c *connection) share(ctx context.Context, wish share.Request, plan share.Plan) {
 	o := SessionOptions{
 		Out: c.out, Initialize: c.greeting.Initialize, Initialized: c.greeting.Initialized, Log: c.log, Limits: c.options.Limits,
 		Plan: func(ctx context.Context, project string) (share.Plan, error) {
@@ -163,7 +163,7 @@ func (c *client) share(ctx context.Context, wish share.Request, plan share.Plan)
 			return c.options.Ask.Plan(ctx, w)
 		},
 	}
-	l, member := attach(c.options.Broker, plan, c.who, c.known, o)
+	session, member := attach(c.options.Broker, plan, c.who, c.known, o)
 	defer member.Detach()
 	if c.welcome(wire.Shared, "") != nil {
 		return
@@ -171,9 +171,9 @@ func (c *client) share(ctx context.Context, wish share.Request, plan share.Plan)
 	take := func(h wire.Header, payload []byte) error {
 		switch h.Type {
 		case wire.Line:
-			l.Take(h.Seq, payload)
+			session.Take(h.Seq, payload)
 		case wire.Long:
-			l.TakeLong(h.Seq, payload)
+			session.TakeLong(h.Seq, payload)
 		default:
 			return unexpected(h)
 		}
@@ -181,13 +181,13 @@ func (c *client) share(ctx context.Context, wish share.Request, plan share.Plan)
 	}
 	var reading sync.WaitGroup
 	reading.Go(func() {
-		defer l.Gone()
+		defer session.Gone()
 		if err := c.read(take); errors.Is(err, wire.ErrFrame) {
 			_ = c.conn.SetWriteDeadline(time.Now().Add(time.Second))
 			_ = c.out.bye("lamplighter does not understand this lamplighter-connect; start the MCP server again: " + err.Error())
 		}
 	})
-	_ = l.Serve(ctx) // whose end is that of the connection
+	_ = session.Serve(ctx) // whose end is that of the connection
 	c.conn.Close()
 	reading.Wait()
 }
@@ -199,7 +199,7 @@ func unexpected(h wire.Header) error {
 
 // alone serves a client whose server cannot be shared: its shim runs that, and
 // the connection says that it is here.
-func (c *client) alone(why string, wish share.Request) {
+func (c *connection) alone(why string, wish share.Request) {
 	if why == "" {
 		why = "it could not be shared when it was started"
 	}

@@ -49,7 +49,7 @@ const mostColumns = 2000
 // one go.
 const together = 64 << 10
 
-// outlet writes frames to a shim, each of them whole: it is a Outlet. It is
+// outlet writes frames to a shim, each of them whole: it is an Outlet. It is
 // safe for concurrent use.
 type outlet struct {
 	conn net.Conn

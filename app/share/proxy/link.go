@@ -21,14 +21,14 @@ type link struct {
 }
 
 // close ends the MCP session of a link, within 2 s. nil has none.
-func (l *Session) close(ctx context.Context, lk *link) {
+func (s *Session) close(ctx context.Context, lk *link) {
 	if lk == nil || isClosed(lk.closed) {
 		return
 	}
 	close(lk.closed)
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
-	l.outside(func() { lk.session.Close(ctx) })
+	s.outside(func() { lk.session.Close(ctx) })
 }
 
 func isClosed(c <-chan struct{}) bool {
@@ -44,15 +44,15 @@ func isClosed(c <-chan struct{}) bool {
 // still on the way get a moment for it. When the server is shut it is sent no more, so
 // that what is asked from then on is surely not carried out before the next one has it.
 // Then a link without calls is closed before the server ends.
-func (l *Session) watch(lk *link) {
+func (s *Session) watch(lk *link) {
 	select {
 	case <-lk.closed:
 		return
 	case <-lk.server.Shut:
-		l.mu.Lock()
-		l.answerHung(lk)
-		l.retire(lk)
-		l.mu.Unlock()
+		s.mu.Lock()
+		s.answerHung(lk)
+		s.retire(lk)
+		s.mu.Unlock()
 		select {
 		case <-lk.closed:
 			return
@@ -60,22 +60,22 @@ func (l *Session) watch(lk *link) {
 		}
 	case <-lk.server.Gone:
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.retire(lk)
-	l.await(context.Background(), lk.closed, grace)
-	l.close(context.Background(), lk)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.retire(lk)
+	s.await(context.Background(), lk.closed, grace)
+	s.close(context.Background(), lk)
 }
 
 // retire lets nothing more be sent on a link. It is closed when its last call has
 // ended.
-func (l *Session) retire(lk *link) {
-	if l.link == lk {
-		l.link = nil
+func (s *Session) retire(lk *link) {
+	if s.link == lk {
+		s.link = nil
 	}
-	maps.DeleteFunc(l.asked, func(_ string, q question) bool { return q.link == lk })
+	maps.DeleteFunc(s.asked, func(_ string, q question) bool { return q.link == lk })
 	if lk.calls == 0 {
-		l.close(context.Background(), lk)
+		s.close(context.Background(), lk)
 	}
 }
 
@@ -86,22 +86,22 @@ var errAnswered = errors.New("it was answered without a server")
 // the user. begins is the client's own initialize, of which nothing is sent before it is
 // accepted; nil when it is repeated. After a server was shut the next try waits for it or
 // for the next one, unless begins could be answered without one.
-func (l *Session) openLink(ctx context.Context, initialize []byte, begins *item) (lk *link, answer []byte, err error) {
+func (s *Session) openLink(ctx context.Context, initialize []byte, begins *item) (lk *link, answer []byte, err error) {
 	for try := 1; ; try++ {
 		var server share.Endpoint
-		l.outside(func() { server, err = l.o.Servers.Acquire(ctx) })
+		s.outside(func() { server, err = s.o.Servers.Acquire(ctx) })
 		if err != nil {
 			return nil, nil, err
 		}
-		if begins != nil && !l.accept(begins) {
-			return nil, nil, l.over.Err() // the client has gone
+		if begins != nil && !s.accept(begins) {
+			return nil, nil, s.over.Err() // the client has gone
 		}
-		lk, answer, err = l.openOnce(ctx, server, initialize)
+		lk, answer, err = s.openOnce(ctx, server, initialize)
 		if err == nil || ctx.Err() != nil {
 			return lk, answer, err
 		}
 		if isClosed(server.Shut) {
-			if begins != nil && l.fromCache(begins) {
+			if begins != nil && s.fromCache(begins) {
 				return nil, nil, errAnswered
 			}
 			try = 0
@@ -115,13 +115,13 @@ func (l *Session) openLink(ctx context.Context, initialize []byte, begins *item)
 			}
 			return nil, nil, err
 		}
-		l.o.Log.Debug("An MCP session could not be opened", "error", err)
-		l.await(ctx, server.Gone, time.Duration(try)*300*time.Millisecond)
+		s.o.Log.Debug("An MCP session could not be opened", "error", err)
+		s.await(ctx, server.Gone, time.Duration(try)*300*time.Millisecond)
 	}
 }
 
 // openOnce makes the link that is sent on from then on, unless the answer refuses that.
-func (l *Session) openOnce(ctx context.Context, server share.Endpoint, initialize []byte) (*link, []byte, error) {
+func (s *Session) openOnce(ctx context.Context, server share.Endpoint, initialize []byte) (*link, []byte, error) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	go func() { // the port of a server that hangs, or whose process has ended, may stay silent
@@ -136,36 +136,36 @@ func (l *Session) openOnce(ctx context.Context, server share.Endpoint, initializ
 	var session *mcp.Server
 	var answer []byte
 	var err error
-	l.outside(func() {
-		o := mcp.Options{URL: server.URL, Transport: server.Transport, Receive: func(line []byte) { l.incoming(lk, nil, line) }}
+	s.outside(func() {
+		o := mcp.Options{URL: server.URL, Transport: server.Transport, Receive: func(line []byte) { s.incoming(lk, nil, line) }}
 		session, answer, err = mcp.Open(ctx, o, initialize)
 	})
 	if err != nil || session == nil { // then it was refused with an error of JSON-RPC
 		return nil, answer, err
 	}
 	lk.session = session
-	if l.ending {
-		l.close(context.Background(), lk)
+	if s.ending {
+		s.close(context.Background(), lk)
 		return lk, answer, nil
 	}
-	l.link = lk
-	go l.watch(lk)
+	s.link = lk
+	go s.watch(lk)
 	return lk, answer, nil
 }
 
 // reopen uses another MCP session for a client that has been through its initialize, and
 // repeats what it had set up. What comes of that is nothing to the client: it has had its
 // answers.
-func (l *Session) reopen(ctx context.Context) (*link, error) {
-	lk, answer, err := l.openLink(ctx, l.state.initialize, nil)
+func (s *Session) reopen(ctx context.Context) (*link, error) {
+	lk, answer, err := s.openLink(ctx, s.state.initialize, nil)
 	if err != nil {
 		return nil, err
 	}
 	if lk == nil {
 		return nil, fmt.Errorf("the server refused the client's initialize when it was repeated: %s", cmp.Or(mcp.ErrorMessage(answer), "it does not say why"))
 	}
-	if len(l.state.initialized) > 0 {
-		l.pass(ctx, lk, l.state.initialized)
+	if len(s.state.initialized) > 0 {
+		s.pass(ctx, lk, s.state.initialized)
 		lk.session.Listen()
 	}
 	return lk, nil

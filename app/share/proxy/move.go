@@ -83,8 +83,8 @@ func activates(m wire.Message) bool {
 
 // whyNot says why a tools/call is not passed on, mostly because its client has no
 // project, "" when it is.
-func (l *Session) whyNot(ctx context.Context, it *item) (why string) {
-	if l.project != "" && !l.askRoots {
+func (s *Session) whyNot(ctx context.Context, it *item) (why string) {
+	if s.project != "" && !s.askRoots {
 		if mayCall(it.Params, queryTool) {
 			return noQuery
 		}
@@ -93,8 +93,8 @@ func (l *Session) whyNot(ctx context.Context, it *item) (why string) {
 	if c, err := readCall(it.Params); err == nil && slices.Contains(withoutProject, c.name) {
 		return ""
 	}
-	switch err := l.findProject(ctx, it); {
-	case l.project != "":
+	switch err := s.findProject(ctx, it); {
+	case s.project != "":
 		return ""
 	case err != nil:
 		return notActivated(err)
@@ -103,9 +103,9 @@ func (l *Session) whyNot(ctx context.Context, it *item) (why string) {
 }
 
 // tellText answers a tools/call in place of the server.
-func (l *Session) tellText(it *item, text string, isError bool) {
+func (s *Session) tellText(it *item, text string, isError bool) {
 	quoted, _ := json.Marshal(shown(text)) // of which nothing can fail
-	l.tell(it, resultLine(it.ID, fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}],"isError":%t}`, quoted, isError)))
+	s.tell(it, resultLine(it.ID, fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}],"isError":%t}`, quoted, isError)))
 }
 
 // activate passes on a call of activateTool to the server of the project that it names,
@@ -113,10 +113,10 @@ func (l *Session) tellText(it *item, text string, isError bool) {
 // everything behind it waits for its answer: Serena runs one tool after the other.
 // Until there is one it is not certain that the client knows which project it has, and
 // it has none: after an error it has to ask again. It returns what request does.
-func (l *Session) activate(ctx context.Context, it *item) (isSent bool) {
-	before := l.project
-	l.project, it.begun = "", true
-	l.askRoots, l.o.Root = false, nil // from now on it says itself which one it has
+func (s *Session) activate(ctx context.Context, it *item) (isSent bool) {
+	before := s.project
+	s.project, it.begun = "", true
+	s.askRoots, s.o.Root = false, nil // from now on it says itself which one it has
 	call, err := readCall(it.Params)
 	var project string
 	if err == nil && (json.Unmarshal(call.arguments["project"], &project) != nil || project == "") {
@@ -124,18 +124,18 @@ func (l *Session) activate(ctx context.Context, it *item) (isSent bool) {
 	}
 	known := false
 	if err == nil {
-		it.target, known, err = l.move(ctx, project)
+		it.target, known, err = s.move(ctx, project)
 	}
 	switch {
 	case ctx.Err() != nil:
 		return false
 	case err != nil:
 		it.leaves = before
-		l.tellText(it, notActivated(err), true)
+		s.tellText(it, notActivated(err), true)
 		return false
 	case !known:
 		it.leaves = it.target
-		l.tellText(it, "The project at "+it.target+" is active.", false)
+		s.tellText(it, "The project at "+it.target+" is active.", false)
 		return false
 	}
 	// Another name could be that of another project by now.
@@ -143,7 +143,7 @@ func (l *Session) activate(ctx context.Context, it *item) (isSent bool) {
 	call.params["arguments"], _ = json.Marshal(call.arguments)
 	it.Params, _ = json.Marshal(call.params)
 	it.line = slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), it.ID, []byte(`,"method":"tools/call","params":`), it.Params, []byte(`}`))
-	return l.request(ctx, it)
+	return s.request(ctx, it)
 }
 
 // notActivated says why all is as it was.
@@ -154,9 +154,9 @@ func notActivated(err error) string {
 // move gives the client the server of a project, after that has been started. known
 // tells whether that server knows activateTool: in some contexts it does not when it is
 // started with a project. After an error all is as before.
-func (l *Session) move(ctx context.Context, project string) (root string, known bool, err error) {
+func (s *Session) move(ctx context.Context, project string) (root string, known bool, err error) {
 	var plan share.Plan
-	l.outside(func() { plan, err = l.o.Plan(ctx, project) })
+	s.outside(func() { plan, err = s.o.Plan(ctx, project) })
 	switch {
 	case err != nil:
 		return "", false, err
@@ -165,45 +165,45 @@ func (l *Session) move(ctx context.Context, project string) (root string, known 
 	}
 	root = plan.Spec.Project
 	back := func() {}
-	old := l.link
-	if root != l.o.Servers.Project() {
-		before := l.o.Servers.Move(plan)
-		back = func() { l.o.Servers.Move(before) }
+	old := s.link
+	if root != s.o.Servers.Project() {
+		before := s.o.Servers.Move(plan)
+		back = func() { s.o.Servers.Move(before) }
 	} else if old != nil {
-		return root, l.compareTools(ctx, old), nil
+		return root, s.compareTools(ctx, old), nil
 	}
-	defer l.o.Servers.Began()()
-	lk, err := l.reopen(ctx)
+	defer s.o.Servers.Began()()
+	lk, err := s.reopen(ctx)
 	if err != nil {
 		back()
 		return "", false, err
 	}
 	if old != nil {
-		l.retire(old)
+		s.retire(old)
 	}
-	return root, l.compareTools(ctx, lk), nil
+	return root, s.compareTools(ctx, lk), nil
 }
 
 // knownProject is the project that the client knows that it has, unless another
 // activation was accepted whose fate was not told. The caller has out, and not the turn.
-func (l *Session) knownProject() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, it := range l.pending {
+func (s *Session) knownProject() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, it := range s.pending {
 		if it.activates && it.accepted && !it.told {
 			return ""
 		}
 	}
-	return l.project
+	return s.project
 }
 
 // compareTools tells the client when another server has other tools than those that it
 // has listed, and reports whether activateTool is among them.
-func (l *Session) compareTools(ctx context.Context, lk *link) (known bool) {
+func (s *Session) compareTools(ctx context.Context, lk *link) (known bool) {
 	ctx, cancel := context.WithTimeout(ctx, sideLimit)
 	defer cancel()
 	var answer []byte
-	l.outside(func() {
+	s.outside(func() {
 		answer, _ = lk.session.Ask(ctx, []byte(`{"jsonrpc":"2.0","id":"lamplighter-tools","method":"tools/list"}`))
 	})
 	result := wire.Split(answer).Result
@@ -211,9 +211,9 @@ func (l *Session) compareTools(ctx context.Context, lk *link) (known bool) {
 	if !ok {
 		return true // it says itself whether it does
 	}
-	if !l.noteTools(result) {
-		l.write(func() error {
-			return l.o.Out.Deliver(0, false, []byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
+	if !s.noteTools(result) {
+		s.write(func() error {
+			return s.o.Out.Deliver(0, false, []byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
 		})
 	}
 	for _, tool := range list.Tools {
@@ -223,9 +223,9 @@ func (l *Session) compareTools(ctx context.Context, lk *link) (known bool) {
 }
 
 // noteTools notes the tools that the client knows, and reports whether it knew the same.
-func (l *Session) noteTools(result []byte) (same bool) {
+func (s *Session) noteTools(result []byte) (same bool) {
 	listed := sha256.Sum256(result)
-	same = l.listed == listed
-	l.listed = listed
+	same = s.listed == listed
+	s.listed = listed
 	return same
 }

@@ -107,15 +107,15 @@ func TestWhatACachedAnswerDependsOn(t *testing.T) {
 
 func TestPagesOfToolsAreNotCached(t *testing.T) {
 	g := newUpstream().group()
-	l := sessionOf(SessionOptions{Servers: g})
-	l.state.initialize = []byte(initializeLine)
-	l.learn(&item{Message: wire.Message{Method: "tools/list"}}, []byte(`{"tools":[],"nextCursor":"2"}`))
-	l.learn(&item{Message: wire.Message{Method: "tools/list"}}, []byte(`[]`))
-	l.learn(&item{Message: wire.Message{Method: "tools/list", Params: []byte(`{"cursor":"2"}`)}}, []byte(`{"tools":[]}`))
+	s := sessionOf(SessionOptions{Servers: g})
+	s.state.initialize = []byte(initializeLine)
+	s.learn(&item{Message: wire.Message{Method: "tools/list"}}, []byte(`{"tools":[],"nextCursor":"2"}`))
+	s.learn(&item{Message: wire.Message{Method: "tools/list"}}, []byte(`[]`))
+	s.learn(&item{Message: wire.Message{Method: "tools/list", Params: []byte(`{"cursor":"2"}`)}}, []byte(`{"tools":[]}`))
 	if len(g.cache) != 0 {
 		t.Errorf("cached is %s", g.cache)
 	}
-	l.learn(&item{Message: wire.Message{Method: "tools/list"}}, []byte(`{"tools":[]}`))
+	s.learn(&item{Message: wire.Message{Method: "tools/list"}}, []byte(`{"tools":[]}`))
 	if len(g.cache) != 1 {
 		t.Error("nothing is cached")
 	}
@@ -134,12 +134,12 @@ func FuzzTake(f *testing.F) {
 		kind := wire.Split(line).Kind
 		o := &fakeWriter{}
 		g := newUpstream().group()
-		l := sessionOf(SessionOptions{Servers: g, Out: o})
+		s := sessionOf(SessionOptions{Servers: g, Out: o})
 		ended := make(chan error, 1)
-		go func() { ended <- l.Serve(t.Context()) }()
-		l.Take(1, slices.Clone(line))
-		apptest.Eventually(t, "it is done", l.isIdle)
-		l.Gone()
+		go func() { ended <- s.Serve(t.Context()) }()
+		s.Take(1, slices.Clone(line))
+		apptest.Eventually(t, "it is done", s.isIdle)
+		s.Gone()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}

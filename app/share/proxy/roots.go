@@ -20,25 +20,25 @@ const rootsTime = 5 * time.Second
 // the project that they name, or none. It asks again only after they have changed or that
 // project could not be activated, which is the error, and never after the client has
 // activated a project by itself.
-func (l *Session) findProject(ctx context.Context, it *item) (err error) {
-	client, _ := readMembers(wire.Split(l.state.initialize).Params)
-	ask := l.askRoots && isGiven(client.Capabilities.Roots)
-	l.askRoots = false
+func (s *Session) findProject(ctx context.Context, it *item) (err error) {
+	client, _ := readMembers(wire.Split(s.state.initialize).Params)
+	ask := s.askRoots && isGiven(client.Capabilities.Roots)
+	s.askRoots = false
 	if !ask {
 		return nil
 	}
-	l.project = "" // until they name another one
-	l.rootsAsked++
-	id := fmt.Sprint(rootsID, l.rootsAsked)
+	s.project = "" // until they name another one
+	s.rootsAsked++
+	id := fmt.Sprint(rootsID, s.rootsAsked)
 	roots := make(chan []byte, 1)
-	l.asked[id] = question{roots: roots}
+	s.asked[id] = question{roots: roots}
 	line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%q,"method":"roots/list"}`, id)
-	l.accept(it)
-	if !l.write(func() error { return l.o.Out.Deliver(it.seq, false, line) }) {
+	s.accept(it)
+	if !s.write(func() error { return s.o.Out.Deliver(it.seq, false, line) }) {
 		return nil
 	}
 	var project string
-	l.outside(func() {
+	s.outside(func() {
 		select {
 		case result := <-roots:
 			var addresses []string
@@ -47,17 +47,17 @@ func (l *Session) findProject(ctx context.Context, it *item) (err error) {
 				addresses = append(addresses, root.URI)
 			}
 			if ok {
-				project = l.o.Root(ctx, addresses)
+				project = s.o.Root(ctx, addresses)
 			}
 		case <-time.After(rootsTime):
-			l.o.Log.Debug("A client does not tell its roots")
+			s.o.Log.Debug("A client does not tell its roots")
 		case <-ctx.Done():
 		}
 	})
 	if project == "" {
 		return nil
 	}
-	l.project, _, err = l.move(ctx, project)
-	l.askRoots = l.askRoots || err != nil
+	s.project, _, err = s.move(ctx, project)
+	s.askRoots = s.askRoots || err != nil
 	return err
 }

@@ -87,7 +87,7 @@ func New(o Options) *Server {
 
 // Attends reports whether a client of the socket is connected, also one that has no
 // session yet.
-func (s *Server) Attends() bool { return s.connected.Load() > 0 }
+func (server *Server) Attends() bool { return server.connected.Load() > 0 }
 
 // pause is what comes after a client that could not be let in.
 const pause = 100 * time.Millisecond
@@ -95,7 +95,7 @@ const pause = 100 * time.Millisecond
 // Serve serves those who connect to the listener, which it closes, until ctx ends, and
 // returns its error; it can be called again after it returned. Then all connections are
 // closed, and their MCP sessions go on: the shims come back to the next one who serves.
-func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
+func (server *Server) Serve(ctx context.Context, listener net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var working sync.WaitGroup
 	defer working.Wait()
@@ -115,14 +115,14 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("%s: %w", listener.Addr(), err)
 		case err != nil: // such as too many files: others may close some
-			s.notLetIn.log(s.options.Log, slog.LevelWarn, "a client of the share socket could not be let in", "error", err)
+			server.notLetIn.log(server.options.Log, slog.LevelWarn, "a client of the share socket could not be let in", "error", err)
 			await(ctx, nil, pause)
 			continue
 		}
-		s.connected.Add(1)
+		server.connected.Add(1)
 		working.Go(func() {
-			defer s.connected.Add(-1)
-			s.attend(ctx, conn)
+			defer server.connected.Add(-1)
+			server.attend(ctx, conn)
 		})
 	}
 }

@@ -169,25 +169,25 @@ type question struct {
 // newSession returns a session, which works while Serve runs.
 func newSession(o SessionOptions) *Session {
 	o.Limits = o.Limits.orDefault()
-	l := &Session{
+	s := &Session{
 		o: o, askRoots: o.Root != nil, project: o.Servers.Project(),
 		pending: map[string]*item{}, sent: map[*item]bool{}, asked: map[string]question{},
 	}
-	l.over, l.setOver = context.WithCancel(context.Background())
-	l.changed = sync.NewCond(&l.mu)
+	s.over, s.setOver = context.WithCancel(context.Background())
+	s.changed = sync.NewCond(&s.mu)
 	if m := wire.Split(o.Initialize); m.Method == "initialize" && json.Valid(o.Initialize) {
-		l.state = state{o.Initialize, o.Initialized}
+		s.state = state{o.Initialize, o.Initialized}
 		said, _ := readMembers(m.Params)
 		o.Info(said.ClientInfo)
 	}
-	return l
+	return s
 }
 
 // Serve works until the client has gone. Then it cancels what the server works on and
 // ends the MCP session, within seconds, and returns nil. When ctx ends it returns at
 // once with its error, and cancels and ends nothing at the server: the next process goes
 // on with the conversation. It may be called once.
-func (l *Session) Serve(ctx context.Context) error {
+func (s *Session) Serve(ctx context.Context) error {
 	// Nothing ends before nothing is told any more: that calls end with us is no
 	// news for the client, whose shim tells it.
 	pumping, endPump := context.WithCancel(context.WithoutCancel(ctx))
@@ -195,58 +195,58 @@ func (l *Session) Serve(ctx context.Context) error {
 	pumped := make(chan struct{})
 	go func() {
 		defer close(pumped)
-		l.pump(pumping)
+		s.pump(pumping)
 	}()
 	select {
 	case <-ctx.Done():
-	case <-l.over.Done():
+	case <-s.over.Done():
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.ending = true
-	l.changed.Broadcast()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ending = true
+	s.changed.Broadcast()
 	err := ctx.Err()
 	if err != nil {
-		l.close(ctx, l.link) // which has ended, so that the server is told nothing
+		s.close(ctx, s.link) // which has ended, so that the server is told nothing
 	} else {
 		endPump()
-		l.sayGoodbye(ctx, pumped)
+		s.sayGoodbye(ctx, pumped)
 	}
-	for it := range l.sent {
+	for it := range s.sent {
 		it.abort()
 	}
 	return err
 }
 
 // Gone says that the client has gone. It may be called more than once.
-func (l *Session) Gone() { l.setOver() }
+func (s *Session) Gone() { s.setOver() }
 
 // outside lets go of the turn for what takes long.
-func (l *Session) outside(takesLong func()) {
-	l.mu.Unlock()
-	defer l.mu.Lock()
+func (s *Session) outside(takesLong func()) {
+	s.mu.Unlock()
+	defer s.mu.Lock()
 	takesLong()
 }
 
 // await is await outside of the turn.
-func (l *Session) await(ctx context.Context, done <-chan struct{}, d time.Duration) (isDone bool) {
-	l.outside(func() { isDone = await(ctx, done, d) })
+func (s *Session) await(ctx context.Context, done <-chan struct{}, d time.Duration) (isDone bool) {
+	s.outside(func() { isDone = await(ctx, done, d) })
 	return isDone
 }
 
 // write writes to the client, outside of the turn; an error of it ends the session. It is
 // false when the client has gone.
-func (l *Session) write(what func() error) (isWritten bool) {
-	l.outside(func() {
-		l.out.Lock()
-		defer l.out.Unlock()
-		if l.over.Err() != nil {
+func (s *Session) write(what func() error) (isWritten bool) {
+	s.outside(func() {
+		s.out.Lock()
+		defer s.out.Unlock()
+		if s.over.Err() != nil {
 			return
 		}
 		err := what()
 		if err != nil {
-			l.o.Log.Debug("A client has gone", "error", err)
-			l.Gone()
+			s.o.Log.Debug("A client has gone", "error", err)
+			s.Gone()
 		}
 		isWritten = err == nil
 	})
@@ -256,13 +256,13 @@ func (l *Session) write(what func() error) (isWritten bool) {
 // sayGoodbye cancels what the server works on and ends the MCP session. Each step
 // has its own limit: a server or client that holds up one does not take away the
 // next.
-func (l *Session) sayGoodbye(ctx context.Context, pumped <-chan struct{}) {
-	l.await(ctx, pumped, goodbye)
+func (s *Session) sayGoodbye(ctx context.Context, pumped <-chan struct{}) {
+	s.await(ctx, pumped, goodbye)
 	telling, cancel := context.WithTimeout(ctx, goodbye)
 	defer cancel()
-	lk, isWorking := l.link, false
+	lk, isWorking := s.link, false
 	var told []<-chan struct{}
-	for _, it := range l.pending {
+	for _, it := range s.pending {
 		if it.link == nil || it.answered {
 			continue
 		}
@@ -272,10 +272,10 @@ func (l *Session) sayGoodbye(ctx context.Context, pumped <-chan struct{}) {
 		}
 	}
 	for _, taken := range told {
-		l.await(telling, taken, goodbye)
+		s.await(telling, taken, goodbye)
 	}
 	if isWorking {
-		l.o.Servers.Lingering(unseen)
+		s.o.Servers.Lingering(unseen)
 	}
-	l.close(ctx, lk)
+	s.close(ctx, lk)
 }

@@ -210,10 +210,10 @@ func (c *testClient) inFlight() int {
 }
 
 // isIdle reports whether nothing waits, and each request was answered.
-func (l *Session) isIdle() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.queue) == 0 && len(l.pending) == 0
+func (s *Session) isIdle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.queue) == 0 && len(s.pending) == 0
 }
 
 // hasLeft reports whether the session uses no server.

@@ -48,32 +48,32 @@ const progressEvery = 15 * time.Second
 // Take takes a line of the client, with the number that the shim gave it, in the
 // order of the client. The line belongs to the session from then on. It blocks only
 // while too much waits.
-func (l *Session) Take(seq uint64, line []byte) {
-	l.take(&item{Message: wire.Split(line), seq: seq, line: line})
+func (s *Session) Take(seq uint64, line []byte) {
+	s.take(&item{Message: wire.Split(line), seq: seq, line: line})
 }
 
-func (l *Session) take(it *item) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (s *Session) take(it *item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch {
 	case it.Kind == wire.Garbage && json.Valid(it.line):
-		l.tell(it, wire.ErrorLine(nil, wire.CodeInvalid, "this is no request, notification or answer of JSON-RPC 2.0"))
+		s.tell(it, wire.ErrorLine(nil, wire.CodeInvalid, "this is no request, notification or answer of JSON-RPC 2.0"))
 	case it.Kind == wire.Garbage, it.Kind == wire.Request && !json.Valid(it.ID): // no answer could hold that id
-		l.tell(it, wire.ErrorLine(nil, wire.CodeParse, "this line is not JSON"))
+		s.tell(it, wire.ErrorLine(nil, wire.CodeParse, "this line is not JSON"))
 	case it.Kind == wire.Batch:
-		l.tell(it, wire.ErrorLine(nil, wire.CodeInvalid, "a batch is not taken: send each message on a line of its own"))
+		s.tell(it, wire.ErrorLine(nil, wire.CodeInvalid, "a batch is not taken: send each message on a line of its own"))
 	case it.Kind == wire.Request && it.Method == "ping":
-		l.tell(it, resultLine(it.ID, []byte("{}")))
+		s.tell(it, resultLine(it.ID, []byte("{}")))
 	case it.Kind == wire.Request && it.Method == "server/discover":
-		l.tell(it, undiscovered(it.ID))
+		s.tell(it, undiscovered(it.ID))
 	case it.Kind == wire.Request:
-		l.takeRequest(it)
+		s.takeRequest(it)
 	case it.Kind == wire.Response:
-		l.takeResponse(it)
+		s.takeResponse(it)
 	case it.Method == "notifications/cancelled":
-		l.takeCancellation(it)
+		s.takeCancellation(it)
 	default:
-		l.enqueue(it)
+		s.enqueue(it)
 	}
 }
 
@@ -85,51 +85,51 @@ func undiscovered(id []byte) []byte {
 }
 
 // TakeLong takes the beginning of a line that is longer than wire.MaxLine.
-func (l *Session) TakeLong(seq uint64, head []byte) {
+func (s *Session) TakeLong(seq uint64, head []byte) {
 	id := wire.Split(head).ID // unless it stands behind the beginning
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !json.Valid(id) || l.pending[idKey(id)] != nil { // the client would take it for the answer to the other one
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !json.Valid(id) || s.pending[idKey(id)] != nil { // the client would take it for the answer to the other one
 		id = nil
 	}
 	text := fmt.Sprintf("this message is longer than the limit of %d MiB, and was not passed on", wire.MaxLine>>20)
-	l.tell(&item{seq: seq}, wire.ErrorLine(id, wire.CodeInvalid, text))
+	s.tell(&item{seq: seq}, wire.ErrorLine(id, wire.CodeInvalid, text))
 }
 
-func (l *Session) takeRequest(it *item) {
+func (s *Session) takeRequest(it *item) {
 	it.key = idKey(it.ID)
-	if l.pending[it.key] != nil {
-		l.fail(it, wire.CodeInvalid, "a request with this id is in flight")
+	if s.pending[it.key] != nil {
+		s.fail(it, wire.CodeInvalid, "a request with this id is in flight")
 		return
 	}
-	it.activates = l.o.Plan != nil && activates(it.Message)
-	if !l.ending {
-		l.pending[it.key] = it
+	it.activates = s.o.Plan != nil && activates(it.Message)
+	if !s.ending {
+		s.pending[it.key] = it
 	}
-	l.enqueue(it)
+	s.enqueue(it)
 }
 
 // takeResponse passes on the client's answer to who has asked it.
-func (l *Session) takeResponse(it *item) {
+func (s *Session) takeResponse(it *item) {
 	key := idKey(it.ID)
-	asked := l.asked[key]
-	delete(l.asked, key)
+	asked := s.asked[key]
+	delete(s.asked, key)
 	switch {
 	case asked.roots != nil:
 		asked.roots <- it.Result
 	case asked.link == nil:
-		l.o.Log.Debug("The client answered what no server waits for")
+		s.o.Log.Debug("The client answered what no server waits for")
 	}
-	l.overtake(it, asked.link)
+	s.overtake(it, asked.link)
 }
 
 // takeCancellation settles a request. Its server hears of it if it was sent; it keeps the
 // id until the server lets go of it then: Serena runs it to its end.
-func (l *Session) takeCancellation(it *item) {
+func (s *Session) takeCancellation(it *item) {
 	cancelled, _ := readMembers(it.Params)
-	r := l.pending[idKey(cancelled.RequestID)]
+	r := s.pending[idKey(cancelled.RequestID)]
 	if r == nil || r.told {
-		l.overtake(it, nil)
+		s.overtake(it, nil)
 		return
 	}
 	lk := r.link
@@ -138,126 +138,126 @@ func (l *Session) takeCancellation(it *item) {
 		r.overdue.Stop()
 		r.overdue = time.AfterFunc(unseen, r.abort)
 	}
-	l.tell(r, nil)
-	l.overtake(it, lk)
+	s.tell(r, nil)
+	s.overtake(it, lk)
 }
 
 // overtake has a line passed on before all that waits: the server may wait for it before
 // it answers anything else. Without a link nobody waits for it.
-func (l *Session) overtake(it *item, lk *link) {
+func (s *Session) overtake(it *item, lk *link) {
 	if lk == nil {
-		l.accept(it)
+		s.accept(it)
 		return
 	}
 	it.link = lk
-	l.enqueue(it)
+	s.enqueue(it)
 }
 
 // enqueue hands a line to the pump, and waits while too much is held.
-func (l *Session) enqueue(it *item) {
+func (s *Session) enqueue(it *item) {
 	it.size = len(it.line) + perLine
-	limit := l.o.Limits.Held
+	limit := s.o.Limits.Held
 	if it.link != nil { // it overtakes
 		limit *= 2
 	}
-	for l.held > 0 && l.held+it.size > limit && !l.ending {
-		l.changed.Wait()
+	for s.held > 0 && s.held+it.size > limit && !s.ending {
+		s.changed.Wait()
 	}
-	if l.ending {
+	if s.ending {
 		return
 	}
-	l.held += it.size
+	s.held += it.size
 	if it.Kind == wire.Request {
-		it.overdue = time.AfterFunc(overdueAfter, func() { l.waitsLong(it) })
+		it.overdue = time.AfterFunc(overdueAfter, func() { s.waitsLong(it) })
 	}
-	l.lineUp(it)
+	s.lineUp(it)
 }
 
 // lineUp gives a line its place in the queue: in the order of the client, but behind
 // those alone that overtake if it does so.
-func (l *Session) lineUp(it *item) {
-	at := len(l.queue)
-	for at > 0 && l.queue[at-1].link == nil && (it.link != nil || l.queue[at-1].seq > it.seq) {
+func (s *Session) lineUp(it *item) {
+	at := len(s.queue)
+	for at > 0 && s.queue[at-1].link == nil && (it.link != nil || s.queue[at-1].seq > it.seq) {
 		at--
 	}
-	l.queue = slices.Insert(l.queue, at, it)
-	l.changed.Broadcast()
+	s.queue = slices.Insert(s.queue, at, it)
+	s.changed.Broadcast()
 }
 
 // done lets go of what enqueue counted.
-func (l *Session) done(it *item) {
+func (s *Session) done(it *item) {
 	if it.overdue != nil {
 		it.overdue.Stop()
 	}
-	l.held -= it.size
+	s.held -= it.size
 	it.size, it.line, it.Params, it.Result, it.Error = 0, nil, nil, nil, nil
-	l.changed.Broadcast()
+	s.changed.Broadcast()
 }
 
 // waitsLong accepts a request that has waited for long, or whose server is shut, and from
 // then on tells again and again that it waits whenever that hangs.
-func (l *Session) waitsLong(it *item) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if it.told || l.ending {
+func (s *Session) waitsLong(it *item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if it.told || s.ending {
 		return
 	}
-	l.accept(it)
-	l.tellHang(it)
-	if !it.told && !l.ending {
+	s.accept(it)
+	s.tellHang(it)
+	if !it.told && !s.ending {
 		it.overdue.Reset(progressEvery)
 	}
 }
 
 // accept tells the client that a line is being worked on, once. When it is false
 // nothing may be done with the line: the next process gets it again.
-func (l *Session) accept(it *item) bool {
-	return l.write(func() error {
+func (s *Session) accept(it *item) bool {
+	return s.write(func() error {
 		if it.accepted {
 			return nil
 		}
 		it.accepted = true
 		if it.activates { // if we die now, nobody knows what came of it
-			if err := l.o.Out.Moved(""); err != nil {
+			if err := s.o.Out.Moved(""); err != nil {
 				return err
 			}
 		}
-		return l.o.Out.Accept(it.seq)
+		return s.o.Out.Accept(it.seq)
 	})
 }
 
 // tell tells the fate of a request, unless it was told before: its answer, nil when
 // nothing answers it any more.
-func (l *Session) tell(it *item, answer []byte) {
+func (s *Session) tell(it *item, answer []byte) {
 	if it.told {
 		return
 	}
 	it.told = true
 	if it.begun {
-		l.project = it.leaves
+		s.project = it.leaves
 	}
 	if it.cancelled.IsZero() {
-		l.forget(it)
+		s.forget(it)
 	}
-	l.changed.Broadcast() // there is room for another one
-	l.accept(it)
-	l.write(func() error {
-		if err := l.o.Out.Deliver(it.seq, true, answer); err != nil || !it.activates {
+	s.changed.Broadcast() // there is room for another one
+	s.accept(it)
+	s.write(func() error {
+		if err := s.o.Out.Deliver(it.seq, true, answer); err != nil || !it.activates {
 			return err
 		}
-		return l.o.Out.Moved(l.knownProject())
+		return s.o.Out.Moved(s.knownProject())
 	})
 }
 
 // fail answers a request with an error.
-func (l *Session) fail(it *item, code int, text string) {
-	l.tell(it, wire.ErrorLine(it.ID, code, text))
+func (s *Session) fail(it *item, code int, text string) {
+	s.tell(it, wire.ErrorLine(it.ID, code, text))
 }
 
 // forget makes the id of a request free again.
-func (l *Session) forget(it *item) {
-	if l.pending[it.key] == it {
-		delete(l.pending, it.key)
+func (s *Session) forget(it *item) {
+	if s.pending[it.key] == it {
+		delete(s.pending, it.key)
 	}
 }
 

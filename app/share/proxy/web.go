@@ -9,40 +9,40 @@ import (
 // ServeWeb lets clients over HTTP in until ctx ends, and returns its error; it can be
 // called again after it returned. Sessions end with it: clients begin new ones, as the
 // protocol has it.
-func (w *Server) ServeWeb(ctx context.Context) error {
+func (server *Server) ServeWeb(ctx context.Context) error {
 	set := func(serving context.Context) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.serving = serving
+		server.mu.Lock()
+		defer server.mu.Unlock()
+		server.serving = serving
 	}
 	set(ctx)
 	<-ctx.Done()
 	set(nil)
-	w.working.Wait()
+	server.working.Wait()
 	return ctx.Err()
 }
 
 // add makes a session known and lets its session work, and besides calls besides.
 // The error is for the client.
-func (w *Server) add(s *webSession, besides func()) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (server *Server) add(s *webSession, besides func()) error {
+	server.mu.Lock()
+	defer server.mu.Unlock()
 	switch {
-	case w.serving == nil:
+	case server.serving == nil:
 		return errors.New("lamplighter is starting or ending; ask again")
-	case len(w.sessions) >= w.options.Limits.Sessions:
+	case len(server.sessions) >= server.options.Limits.Sessions:
 		return errors.New("too many MCP sessions are open; end some of them")
 	}
 	s.id = rand.Text()
-	w.sessions[s.id] = s
-	ctx := w.serving
-	w.working.Go(besides)
-	w.working.Go(func() {
+	server.sessions[s.id] = s
+	ctx := server.serving
+	server.working.Go(besides)
+	server.working.Go(func() {
 		defer context.AfterFunc(ctx, s.session.Gone)() // no later process can go on with it
 		_ = s.session.Serve(context.Background())      // whose end is that of the client
-		w.mu.Lock()
-		delete(w.sessions, s.id)
-		w.mu.Unlock()
+		server.mu.Lock()
+		delete(server.sessions, s.id)
+		server.mu.Unlock()
 		s.member.Detach()
 		close(s.ended) // of which who ends it is told
 		s.unused.Stop()

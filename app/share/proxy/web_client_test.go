@@ -26,10 +26,10 @@ type webServed struct {
 }
 
 // all are the sessions that are open.
-func (w *Server) all() []*webSession {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Collect(maps.Values(w.sessions))
+func (server *Server) all() []*webSession {
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	return slices.Collect(maps.Values(server.sessions))
 }
 
 func serveWeb(t testing.TB, change func(*Options)) *webServed {

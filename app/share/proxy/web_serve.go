@@ -26,14 +26,14 @@ const heartbeat = 15 * time.Second
 // ServeMCP answers a request of one who speaks MCP: POST, GET and DELETE. Who
 // calls it has checked that the request may come in, and that a body is JSON. who
 // finds out which process asks, and may take its time.
-func (w *Server) ServeMCP(rw http.ResponseWriter, req *http.Request, who func() monitor.Client) {
+func (server *Server) ServeMCP(rw http.ResponseWriter, req *http.Request, who func() monitor.Client) {
 	switch req.Method {
 	case http.MethodPost:
-		w.post(rw, req, who)
+		server.post(rw, req, who)
 	case http.MethodGet, http.MethodHead:
-		w.get(rw, req)
+		server.get(rw, req)
 	case http.MethodDelete:
-		w.delete(rw, req)
+		server.delete(rw, req)
 	default:
 		rw.Header().Set("Allow", "GET, HEAD, POST, DELETE")
 		fail(rw, http.StatusMethodNotAllowed, req.Method+" is not possible here; use POST, GET or DELETE")
@@ -47,15 +47,15 @@ func fail(rw http.ResponseWriter, status int, text string) {
 
 // find returns the session that a request names. Nil means that there is none,
 // which was answered.
-func (w *Server) find(rw http.ResponseWriter, req *http.Request) *webSession {
+func (server *Server) find(rw http.ResponseWriter, req *http.Request) *webSession {
 	named := req.Header.Values(sessionHeader)
 	if len(named) != 1 || named[0] == "" {
 		fail(rw, http.StatusBadRequest, "the request has to name its MCP session in the header "+sessionHeader+", or begin one with initialize")
 		return nil
 	}
-	w.mu.Lock()
-	s := w.sessions[named[0]]
-	w.mu.Unlock()
+	server.mu.Lock()
+	s := server.sessions[named[0]]
+	server.mu.Unlock()
 	if s == nil {
 		fail(rw, http.StatusNotFound, "there is no such MCP session, or it has ended; begin another one with initialize")
 		return nil
@@ -70,8 +70,8 @@ func (w *Server) find(rw http.ResponseWriter, req *http.Request) *webSession {
 	return s
 }
 
-func (w *Server) delete(rw http.ResponseWriter, req *http.Request) {
-	s := w.find(rw, req)
+func (server *Server) delete(rw http.ResponseWriter, req *http.Request) {
+	s := server.find(rw, req)
 	if s == nil {
 		return
 	}
@@ -83,8 +83,8 @@ func (w *Server) delete(rw http.ResponseWriter, req *http.Request) {
 	rw.WriteHeader(http.StatusOK)
 }
 
-func (w *Server) get(rw http.ResponseWriter, req *http.Request) {
-	s := w.find(rw, req)
+func (server *Server) get(rw http.ResponseWriter, req *http.Request) {
+	s := server.find(rw, req)
 	if s == nil {
 		return
 	}
@@ -103,7 +103,7 @@ func (w *Server) get(rw http.ResponseWriter, req *http.Request) {
 	r.serve(req.Context(), s)
 }
 
-func (w *Server) post(rw http.ResponseWriter, req *http.Request, who func() monitor.Client) {
+func (server *Server) post(rw http.ResponseWriter, req *http.Request, who func() monitor.Client) {
 	stream := accepts(req, streamType)
 	if !stream && !accepts(req, jsonType) {
 		fail(rw, http.StatusNotAcceptable, "a POST is answered with "+jsonType+" or "+streamType+"; accept both")
@@ -130,9 +130,9 @@ func (w *Server) post(rw http.ResponseWriter, req *http.Request, who func() moni
 	}
 	var s *webSession
 	if unnamed && m.Kind == wire.Request && m.Method == "initialize" {
-		s = w.open(rw, req, m, who)
+		s = server.open(rw, req, m, who)
 	} else {
-		s = w.find(rw, req)
+		s = server.find(rw, req)
 	}
 	if s == nil {
 		return
@@ -156,7 +156,7 @@ func (w *Server) post(rw http.ResponseWriter, req *http.Request, who func() moni
 }
 
 // open begins a session for an initialize. Nil means that there is none, which was answered.
-func (w *Server) open(rw http.ResponseWriter, req *http.Request, initialize wire.Message, who func() monitor.Client) *webSession {
+func (server *Server) open(rw http.ResponseWriter, req *http.Request, initialize wire.Message, who func() monitor.Client) *webSession {
 	refuse := func(status int, code int, text string) *webSession {
 		_ = writeJSON(rw, status, wire.ErrorLine(initialize.ID, code, shown(text)))
 		return nil
@@ -165,9 +165,9 @@ func (w *Server) open(rw http.ResponseWriter, req *http.Request, initialize wire
 	var err error
 	switch dirs := req.URL.Query()["project"]; {
 	case len(dirs) == 0:
-		plan, err = w.options.Ask.ForAddress(req.Context(), "", w.options.Usual())
+		plan, err = server.options.Ask.ForAddress(req.Context(), "", server.options.Usual())
 	case len(dirs) == 1 && dirs[0] != "":
-		plan, err = w.options.Ask.ForProject(req.Context(), dirs[0], w.options.Usual())
+		plan, err = server.options.Ask.ForProject(req.Context(), dirs[0], server.options.Usual())
 	default:
 		return refuse(http.StatusBadRequest, wire.CodeInvalid, "the address names no project, or several: write /mcp?project=DIR, or /mcp alone")
 	}
@@ -182,13 +182,13 @@ func (w *Server) open(rw http.ResponseWriter, req *http.Request, initialize wire
 			"the server cannot be shared, so that it cannot be had here: "+plan.Alone+"; start it with lamplighter-connect")
 	}
 	s := &webSession{
-		ended: make(chan struct{}), replies: map[uint64]*reply{}, idle: w.options.Limits.Idle,
-		log: w.options.Log.With("project", shown(plan.Spec.Project)),
+		ended: make(chan struct{}), replies: map[uint64]*reply{}, idle: server.options.Limits.Idle,
+		log: server.options.Log.With("project", shown(plan.Spec.Project)),
 	}
-	s.session, s.member = attach(w.options.Broker, plan, monitor.Client{}, false, SessionOptions{
-		Out: s, Log: s.log, Limits: w.options.Limits, Root: w.options.Ask.Root,
+	s.session, s.member = attach(server.options.Broker, plan, monitor.Client{}, false, SessionOptions{
+		Out: s, Log: s.log, Limits: server.options.Limits, Root: server.options.Ask.Root,
 		Plan: func(ctx context.Context, project string) (share.Plan, error) {
-			return w.options.Ask.ForAddress(ctx, project, w.options.Usual())
+			return server.options.Ask.ForAddress(ctx, project, server.options.Usual())
 		},
 	})
 	s.unused = time.AfterFunc(s.idle, func() {
@@ -201,7 +201,7 @@ func (w *Server) open(rw http.ResponseWriter, req *http.Request, initialize wire
 		client.Name = cmp.Or(saidName(said.ClientInfo), client.Name)
 		s.member.Name(client)
 	}
-	if err := w.add(s, besides); err != nil {
+	if err := server.add(s, besides); err != nil {
 		s.unused.Stop()
 		s.member.Detach()
 		return refuse(http.StatusServiceUnavailable, wire.CodeUnavailable, err.Error())
