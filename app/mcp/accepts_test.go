@@ -39,7 +39,7 @@ func TestAccepts(t *testing.T) {
 		"no version":     {say(200, "application/json", `{"jsonrpc":"2.0","id":0,"result":{}}`), "no version"},
 		"an odd result":  {say(200, "application/json", `{"jsonrpc":"2.0","id":0,"result":null}`), "no version"},
 		"both":           {say(200, "application/json", `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"1"},"error":null}`), ""},
-		"another answer": {say(200, "application/json", `{"status":"alive"}`), "was not answered"},
+		"another answer": {say(200, "application/json", `{"status":"alive"}`), "is no response"},
 		"page":           {say(200, "text/html", "<html>"), "text/html"},
 		"missing":        {say(404, "text/html", "nothing"), "404 (Not Found)"},
 		"not yet":        {say(503, "text/html", ""), "503 (Service Unavailable)"},

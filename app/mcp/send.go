@@ -59,7 +59,7 @@ func (s *Server) ask(ctx context.Context, request []byte, taken func(*http.Respo
 	if response != nil { // what came after it is no matter
 		return response, nil
 	}
-	return nil, cmp.Or(err, fmt.Errorf("%w: it was not answered", ErrLost))
+	return nil, cmp.Or(err, fmt.Errorf("%w: what it sent is no response", ErrLost))
 }
 
 // Begin is Send in the background. taken is closed when the server has begun to
