@@ -47,17 +47,16 @@ func isClosed(c <-chan struct{}) bool {
 func (s *Session) watch(lk *link) {
 	select {
 	case <-lk.closed:
-		return
+	case <-lk.server.Gone:
 	case <-lk.server.Shut:
 		s.mu.Lock()
 		s.answerHung(lk)
 		s.retire(lk)
 		s.mu.Unlock()
-		select {
-		case <-lk.closed:
-			return
-		case <-lk.server.Gone:
-		}
+	}
+	select {
+	case <-lk.closed:
+		return
 	case <-lk.server.Gone:
 	}
 	s.mu.Lock()
