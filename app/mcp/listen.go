@@ -10,7 +10,7 @@ import (
 )
 
 // streamPause is how long to wait before the GET stream is opened again.
-const streamPause = 500 * time.Millisecond
+const streamPause = time.Second
 
 // Listen opens the GET stream in the background, after the server has accepted
 // notifications/initialized, and opens it again when it ends, until Close or
