@@ -17,17 +17,11 @@ const streamPause = time.Second
 // until the server says that there is none. A session that nobody listens to
 // expires on Serena's side after 30 minutes. More calls do nothing.
 func (s *Server) Listen() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stream == nil && s.life.Err() == nil {
-		s.stream = make(chan struct{})
-		go s.listen()
-	}
+	s.listening.Do(func() { go s.listen() })
 }
 
-// listen reads the GET stream until the session is closed.
+// listen reads the GET stream until there is none, or the session is closed.
 func (s *Server) listen() {
-	defer close(s.stream)
 	for {
 		body, err := s.openStream(s.life)
 		if err == nil {

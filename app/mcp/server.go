@@ -29,8 +29,7 @@ type Server struct {
 	life context.Context // of the session; all that is in flight ends with it
 	end  context.CancelFunc
 
-	mu     sync.Mutex
-	stream chan struct{} // closed when the GET stream has ended for good; nil when there was none
+	listening, closing sync.Once
 }
 
 // errClosed is what ends the requests of a session that is closed.
@@ -84,25 +83,18 @@ func newServer(o Options) (*Server, error) {
 // Close ends the GET stream and what is in flight, and tells the server to forget the
 // session, which it may or may not do before ctx is done; it is not told at all when
 // ctx is done already. What is in flight is not cancelled, as a client that hangs up
-// does not cancel anything. Only the first of several calls tells it. Close returns when
-// Receive is not called any more, or ctx is done.
+// does not cancel anything. Only the first of several calls tells it. A Receive that is at
+// work goes on.
 func (s *Server) Close(ctx context.Context) {
-	s.mu.Lock()
-	first := s.life.Err() == nil
-	s.end()
-	stream := s.stream
-	s.mu.Unlock()
-	if first && s.id != "" { // first: a Receive that hangs must not take its time
+	s.closing.Do(func() {
+		s.end()
+		if s.id == "" {
+			return
+		}
 		if answer, err := s.transport.RoundTrip(s.request(ctx, http.MethodDelete)); err == nil {
 			_ = answer.Body.Close()
 		}
-	}
-	if stream != nil {
-		select {
-		case <-stream:
-		case <-ctx.Done():
-		}
-	}
+	})
 }
 
 // request is a request without a body.
