@@ -188,8 +188,8 @@ func newSession(o SessionOptions) *Session {
 // once with its error, and cancels and ends nothing at the server: the next process goes
 // on with the conversation. It may be called once.
 func (s *Session) Serve(ctx context.Context) error {
-	// Nothing ends before nothing is told any more: that calls end with us is no
-	// news for the client, whose shim tells it.
+	// The pump and calls end after ending is set: that they end with us is not told as
+	// the fate of a request. The shim of the client tells that.
 	pumping, endPump := context.WithCancel(context.WithoutCancel(ctx))
 	defer endPump()
 	pumped := make(chan struct{})
