@@ -265,9 +265,10 @@ func (l *look) noteSuccess(c *call) {
 		case p.Kind == monitor.CrashLoop:
 			return toolOf(c.task) == toolOf(p.tool)
 		}
-		// What Serena has in its cache it answers without a language server that works.
+		// What Serena has in its cache it answers without a language server that works. What is
+		// stopped by a signal may be any process below it, and tells only of one that hangs.
 		mayAsk := isREPL(c.task) && (p.Kind == monitor.RestartFailed || p.Kind == monitor.Hangs)
-		return (asked || mayAsk) && l.running && !l.stopped
+		return (asked || mayAsk) && l.running && !(l.stopped && p.Kind == monitor.Hangs)
 	})
 	if asked || isREPL(c.task) {
 		l.lastFailed = nil

@@ -225,6 +225,10 @@ func TestHealthOverTime(t *testing.T) {
 			{last: "Task-5:FindSymbolTool", below: gone, want: "start_failed"},
 			{last: "Task-6:FindSymbolTool", below: alive},
 		}},
+		"it starts again, and something that a tool has started is stopped": {"2.1.0", []step{
+			{log: []string{startFailed}, last: "Task-4:FindSymbolTool", below: alive, want: "start_failed"},
+			{last: "Task-5:FindSymbolTool", below: slices.Concat(alive, stopped), want: "suspended"},
+		}},
 		"another project, at a level without INFO": {"2.1.0", []step{
 			{log: []string{startFailed, initFailed}, last: "Task-1:init_project_services!", want: "start_failed"},
 			{last: "Task-3:init_project_services"},
