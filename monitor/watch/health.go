@@ -17,6 +17,7 @@ type health struct {
 	next     int               // where its log goes on; below 0: it was not read
 
 	claim         serena.Claim
+	claimLooks    int
 	lostDashboard *monitor.Problem // of its dashboard, until it answers
 }
 
@@ -24,6 +25,7 @@ type health struct {
 const (
 	endedFor   = 15 * time.Second // before it is mentioned that a language server has ended
 	claimAfter = 10 * time.Second // a Serena has chosen the port of its dashboard, and has written it
+	claimLooks = 2                // for that, which one without a dashboard never writes
 )
 
 // worst is what needs attention most or is to be mentioned, nil for nothing.
@@ -96,7 +98,8 @@ func (l *loop) findLostDashboards(now time.Time) {
 		if l.o.SerenaHome == "" || !t.isSerena() || t.Answered || h.lostDashboard != nil || t.in.StartedAt.IsZero() || now.Sub(t.in.StartedAt) < claimAfter {
 			continue
 		}
-		if h.claim.Port == 0 {
+		if h.claim.Port == 0 && h.claimLooks < claimLooks {
+			h.claimLooks++
 			h.claim = serena.ReadClaim(l.o.SerenaHome, t.in.Identity.PID, t.in.StartedAt)
 		}
 		owner := l.findInstance(func(other *tracked) bool { return other != t && other.port != 0 && other.port == h.claim.Port })
