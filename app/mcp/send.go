@@ -63,16 +63,16 @@ func (s *Server) ask(ctx context.Context, request []byte, taken func(*http.Respo
 }
 
 // Begin is Send in the background. taken is closed when the server has begun to
-// answer, so that it has taken the line over, or when the call has failed: lines whose
-// order matters must wait for that of the one before. ended gets the error when each is
-// not called any more.
+// answer, so that it has taken the line over, or after ended when the call has failed:
+// lines whose order matters must wait for that of the one before. ended gets the error
+// when each is not called any more.
 func (s *Server) Begin(ctx context.Context, line []byte, each func(line []byte), ended func(error)) (taken <-chan struct{}) {
 	began := make(chan struct{})
 	begin := sync.OnceFunc(func() { close(began) })
 	go func() {
 		err := s.send(ctx, line, each, func(*http.Response) { begin() })
-		begin()
 		ended(err)
+		begin()
 	}()
 	return began
 }

@@ -206,8 +206,9 @@ func (s *Session) notification(ctx context.Context, it *item, ready bool) {
 	}
 }
 
-// pass sends a line that has no answer, and waits until the server has it. Where it does
-// not get it the next request opens another MCP session.
+// pass sends a line that has no answer, and waits until the server has it. Where it did
+// not get it the next request opens another MCP session: a server that was not told that
+// its client is ready refuses all.
 func (s *Session) pass(ctx context.Context, lk *link, line []byte) {
 	if lk.session == nil { // it has asked while it was opened, and then failed
 		return
@@ -215,6 +216,11 @@ func (s *Session) pass(ctx context.Context, lk *link, line []byte) {
 	taken := lk.session.Begin(ctx, line, nil, func(err error) {
 		if err != nil {
 			s.o.Log.Debug("The server did not take a message", "error", err)
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if errors.Is(err, mcp.ErrNotSent) && !s.ending {
+			s.retire(lk)
 		}
 	})
 	s.await(ctx, taken, sideLimit)
