@@ -146,7 +146,13 @@ func ReadCommand(goos string, words []string) Reading {
 		why = alone("the project " + monitor.Shorten(monitor.Clean(w.project), 100) + " begins with ~, which nobody replaces by the home directory here (write the whole path)")
 	}
 	r := Reading{Serena: w.program != nil, Page: w.page}
-	if i := slices.Index(w.kept, "--enable-web-dashboard"); i >= 0 && isFalse(w.kept[i+1]) {
+	hasPage := true
+	for option := range slices.Chunk(w.kept, 2) {
+		if option[0] == "--enable-web-dashboard" {
+			hasPage = !isFalse(option[1]) // the last one counts
+		}
+	}
+	if !hasPage {
 		r.Page = "false"
 	}
 	if why != nil {
