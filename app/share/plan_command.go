@@ -23,8 +23,9 @@ const (
 )
 
 // source are the places where Serena comes from: its package, its repository or a fork of
-// that, or a clone; and relative names, which are refused for that.
-var source = regexp.MustCompile(`^\.|^serena(-agent)?($|[\[=<>~!;@ ])|(^|[^/\\])[/\\]serena(-agent)?(\.git)?[/\\]?($|[@# ])`)
+// that, or a clone; and relative names, which are refused for that. What stands behind a
+// place, such as a branch or a directory in it, says nothing.
+var source = regexp.MustCompile(`^\.|^serena(-agent)?($|[\[=<>~!;@ ])|^(\w[\w+.-]*://[^/]*)?([^#@ ]*[^#@ /\\])?[/\\]serena(-agent)?(\.git)?[/\\]?($|[@# ])`)
 
 // read divides a command into what starts the server, up to its subcommand, and its
 // arguments; or says why it is none that can be shared. What it says stands in the

@@ -108,6 +108,7 @@ func TestSources(t *testing.T) {
 		"git+https://github.com/oraios/serena": true, "git+https://github.com/oraios/serena.git@feature/x#egg=y": true, "git+ssh://git@github.com/oraios/serena": true,
 		"/home/alex/serena": true, "/home/alex/serena/": true, `C:\src\serena`: true, "/serena": true, "../x": true,
 		"": false, "mcp-guard": false, "serena-guard": false, "git+https://github.com/serena/guard": false, "https://serena": false, "/home/serena/guard": false,
+		"git+https://x/guard@feature/serena": false, "git+https://x/guard#subdirectory=src/serena": false, "guard @ git+https://x/serena": false,
 	} {
 		if source.MatchString(from) != want {
 			t.Errorf("%q: %v", from, !want)
