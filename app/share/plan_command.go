@@ -55,8 +55,7 @@ func (w *wish) read(goos string) error {
 	}
 	w.program = slices.Clip(words[:len(words)-len(args)])
 	for _, o := range serena.Options(w.program[1:]) {
-		// A server runs elsewhere. What else is relative is nothing there, so that the Finder
-		// does not find out its version.
+		// A server runs elsewhere.
 		isRelative = isRelative || strings.HasPrefix(o.Value, ".") || hasSeparator(o.Value) && !filepath.IsAbs(o.Value) && !strings.Contains(o.Value, "://")
 	}
 	if err := w.parse(args); !isRelative {

@@ -16,6 +16,7 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
+	"lamplighter/monitor/serena"
 	"lamplighter/monitor/statefile"
 )
 
@@ -52,6 +53,13 @@ func (w *wish) locate(ownHome string) (err error) {
 	program := w.find(w.program[0])
 	if program == "" {
 		return &InputError{"there is no program " + monitor.Shorten(monitor.Clean(w.program[0]), 200) + " where the client would find it: write its full path into the client's configuration (lamplighter doctor says where Serena is)"}
+	}
+	for _, o := range serena.Options(w.program[1:]) {
+		// It can be a file or a directory without looking like one: the index of a uv.
+		isName := o.Name == "" || o.Name == "--from" || o.Name == "--with" || filepath.IsAbs(o.Value)
+		if _, err := os.Lstat(from(w.Dir, o.Value)); err == nil && o.Value != "" && !isName {
+			return fromTheDir
+		}
 	}
 	w.program = append([]string{program}, w.program[1:]...)
 	for _, name := range tools {

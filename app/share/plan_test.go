@@ -39,6 +39,7 @@ func TestWhatCannotBeShared(t *testing.T) {
 		{repo, "serena start-mcp-server --project-from-cwd --context ide --transport sse", "it is to speak sse"},
 		{repo, "uvx --from ./x serena start-mcp-server --project-from-cwd --context ide", string(fromTheDir)},
 		{repo, "uvx --from . serena start-mcp-server --project-from-cwd --context ide", string(fromTheDir)},
+		{repo, "uvx --index file serena start-mcp-server --project-from-cwd --context ide", string(fromTheDir)},
 	} {
 		p := planned(t, asker(nil), m.wish(test.dir, test.command))
 		if !strings.Contains(p.Alone, test.want) || p.Alone == "" {
