@@ -103,7 +103,11 @@ func (w *wish) findRoot() (root string, err error) {
 			return "", alone("the project " + shown + " is the name of several projects of Serena, or may be that of one whose settings cannot be read (write its path)")
 		}
 	}
-	if root = directory(from(w.Dir, path)); root != "" {
+	switch root = directory(from(w.Dir, path)); {
+	case w.fixed && root != "" && (root == filepath.Dir(root) || root == directory(w.home)):
+		// Serena would make a project of it, that of all directories below it that are in none.
+		return "", &InputError{monitor.Clean(root) + " is no project, but the directory of all of them"}
+	case root != "":
 		return root, nil
 	}
 	why := "the project " + shown + " is not the path of a directory, or a name in Serena's settings"

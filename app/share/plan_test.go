@@ -277,7 +277,7 @@ func TestForProject(t *testing.T) {
 			t.Errorf("%s: %+v, %v", want, q, err)
 		}
 	}
-	for _, dir := range []string{"", "alpha", m.path("gone"), m.path("bin/serena" + exe), repo + "\x00"} {
+	for _, dir := range []string{"", "alpha", m.path("gone"), m.path("bin/serena" + exe), repo + "\x00", filepath.VolumeName(repo) + string(filepath.Separator), m.home} {
 		var input *InputError
 		if _, err := asker(ours).ForProject(t.Context(), dir, usual); !errors.As(err, &input) {
 			t.Errorf("%q: %v", dir, err)
