@@ -64,7 +64,7 @@ func (l *loop) addSharing(list []*monitor.Instance) []*monitor.Instance {
 			id = before.Identity // where it stood before, as long as nobody names another process
 		}
 		if in := shown[id]; in != nil && in.Cause != monitor.CauseDefunct {
-			if in.RSSBytes > 0 && s.Reason == "" { // else it ends, and what is left of it is not what it had
+			if in.RSSBytes > 0 && s.Reason == "" && !s.Starting { // else it ends, and what is left of it is not what it had
 				memory = in.RSSBytes
 			}
 			setSharing(in, s, memory)

@@ -86,7 +86,8 @@ func TestSavedBytes(t *testing.T) {
 		{"it has ended", 5, func(s *monitor.Shared) { s.Parked, s.Reason = true, "no request for 10 min" }, 240},
 		{"it is parked", 0, func(s *monitor.Shared) { s.Parked, s.Reason = true, "no request for 10 min" }, 240},
 		{"it stays so", 0, func(s *monitor.Shared) { s.Parked, s.Reason = true, "no request for 10 min" }, 240},
-		{"it starts", 0, func(s *monitor.Shared) { s.Starting, s.Reason = true, "it is starting" }, 240},
+		{"it starts", 0, func(s *monitor.Shared) { s.Starting = true }, 240},
+		{"what it replaces still ends", 5, func(s *monitor.Shared) { s.Starting = true }, 240},
 		{"it runs again", 80, nil, 80},
 	} {
 		var list []*monitor.Instance
