@@ -55,8 +55,9 @@ func (w *wish) read(goos string) error {
 	}
 	w.program = slices.Clip(words[:len(words)-len(args)])
 	for _, o := range serena.Options(w.program[1:]) {
-		// A server runs elsewhere.
-		isRelative = isRelative || strings.HasPrefix(o.Value, ".") || hasSeparator(o.Value) && !filepath.IsAbs(o.Value) && !strings.Contains(o.Value, "://")
+		// A server runs elsewhere. In settings it may begin with a ${VARIABLE} of the client.
+		isPath := hasSeparator(o.Value) && !strings.Contains(o.Value, "://") && !strings.HasPrefix(o.Value, "${")
+		isRelative = isRelative || strings.HasPrefix(o.Value, ".") || isPath && !filepath.IsAbs(o.Value)
 	}
 	if err := w.parse(args); !isRelative {
 		return err

@@ -194,6 +194,8 @@ func TestRead(t *testing.T) {
 		{"linux", "serena start-mcp-server --context ide", Reading{Serena: true}},
 		{"linux", "serena start-mcp-server --context ide --project ~/w", Reading{Serena: true, Alone: "the project ~/w begins with ~, which nobody replaces by the home directory here (write the whole path)"}},
 		{"linux", "serena start-mcp-server --context ide --project ${workspaceFolder}", Reading{Serena: true}}, // which the client replaces
+		{"linux", "uvx --from ${HOME}/src/serena serena start-mcp-server", Reading{Serena: true}},
+		{"linux", "uvx --from src/serena serena start-mcp-server", Reading{Serena: true, Alone: string(fromTheDir)}},
 		{"linux", "serena start-mcp-server --transport sse", Reading{Serena: true, Alone: "it is to speak sse, and not stdio with its client"}},
 		{"linux", "bash -c serena", Reading{Alone: string(notSerena)}},
 		{"linux", "cmd /c serena start-mcp-server --context ide", Reading{Alone: string(notSerena)}},
