@@ -180,14 +180,20 @@ func (c *connection) share(ctx context.Context, wish share.Request, plan share.P
 		return nil
 	}
 	var reading sync.WaitGroup
+	read := make(chan error, 1)
 	reading.Go(func() {
-		defer session.Gone()
-		if err := c.read(take); errors.Is(err, wire.ErrFrame) {
+		read <- c.read(take)
+		session.Gone()
+	})
+	_ = session.Serve(ctx) // whose end is that of the connection
+	select {
+	case err := <-read:
+		if errors.Is(err, wire.ErrFrame) { // which is told last: the shim reads nothing more
 			_ = c.conn.SetWriteDeadline(time.Now().Add(time.Second))
 			_ = c.out.bye("lamplighter does not understand this lamplighter-connect; start the MCP server again: " + err.Error())
 		}
-	})
-	_ = session.Serve(ctx) // whose end is that of the connection
+	default:
+	}
 	c.conn.Close()
 	reading.Wait()
 }
