@@ -8,6 +8,7 @@ import (
 )
 
 func TestCommands(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "serena")
 	for _, test := range []struct {
 		goos, command, program string
 		why                    error
@@ -16,7 +17,7 @@ func TestCommands(t *testing.T) {
 		{"", "/opt/serena-agent start-mcp-server --context ide", "/opt/serena-agent start-mcp-server", nil},
 		{"", "serena-mcp-server --context ide", "serena-mcp-server", nil},
 		{"", "python3.13 -m serena.cli start-mcp-server --context ide", "python3.13 -m serena.cli start-mcp-server", nil},
-		{"", "python -P /x/serena start-mcp-server --context ide", "python -P /x/serena start-mcp-server", nil},
+		{"", "python -P " + script + " start-mcp-server --context ide", "python -P " + script + " start-mcp-server", nil},
 		{"", "uvx serena start-mcp-server --context ide", "uvx serena start-mcp-server", nil},
 		{"", "uvx serena-agent@latest start-mcp-server --context ide", "uvx serena-agent@latest start-mcp-server", nil},
 		{"", "uvx -p 3.13 --from git+https://github.com/oraios/serena serena start-mcp-server --context ide", "uvx -p 3.13 --from git+https://github.com/oraios/serena serena start-mcp-server", nil},

@@ -259,7 +259,7 @@ func TestForProject(t *testing.T) {
 		}
 		switch tm := q.Spec.Template; name {
 		case "mode":
-			if tm.Arguments[1] != filepath.Join(repo, "mode.yml") {
+			if tm.Arguments[1] != repo+"/mode.yml" {
 				t.Errorf("%+v", tm)
 			}
 		case "command":

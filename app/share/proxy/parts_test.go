@@ -138,12 +138,13 @@ func FuzzTake(f *testing.F) {
 		ended := make(chan error, 1)
 		go func() { ended <- s.Serve(t.Context()) }()
 		s.Take(1, slices.Clone(line))
-		apptest.Eventually(t, "it is done", s.isIdle)
+		answered := kind != wire.Notification && kind != wire.Response
+		apptest.Eventually(t, "it is done", func() bool { return s.isIdle() && (o.fate(1) != "" || !answered) }) // who has gone is told nothing
 		s.Gone()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if told := o.fate(1) != ""; told != (kind != wire.Notification && kind != wire.Response) {
+		if told := o.fate(1) != ""; told != answered {
 			t.Errorf("%q is %v, and was answered %q", line, kind, o.fate(1))
 		}
 		if answer := o.fate(1); answer != "" && !json.Valid([]byte(answer)) {
