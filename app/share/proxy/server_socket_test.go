@@ -67,10 +67,12 @@ func TestServeAgain(t *testing.T) {
 	server := New(optionsOf(broker))
 	place := socket.Share(sharePath(t))
 	for range 2 {
-		listener, err := socket.Listen(place, true, quiet())
-		if err != nil {
-			t.Fatal(err)
-		}
+		var listener net.Listener
+		apptest.Eventually(t, "its place is free", func() (free bool) { // Windows may take a moment to free the name of a pipe
+			var err error
+			listener, err = socket.Listen(place, true, quiet())
+			return err == nil
+		})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- server.Serve(ctx, listener) }()
