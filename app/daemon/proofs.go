@@ -19,8 +19,8 @@ type proofs struct {
 	file  statefile.File[savedProofs]
 	boot  string
 	log   *slog.Logger
-	saved map[string]monitor.Proof // what the file holds
-	noted map[*monitor.Instance]bool
+	saved map[string]monitor.Proof   // what the file holds
+	noted map[*monitor.Instance]bool // whose proofs it holds, if they have some
 }
 
 // savedProofs is what proofs.json holds.
@@ -38,7 +38,7 @@ func proofOf(in *monitor.Instance) (monitor.Proof, bool) {
 	}
 	p := monitor.Proof{Client: in.Client, Entry: in.Entry}
 	if pipe := in.Evidence.Pipe; pipe != (monitor.Pipe{}) {
-		p.Pipe = &pipe // a copy, so that no old snapshot is kept
+		p.Pipe = &pipe // a copy, so that no old instance is kept
 	}
 	return p, true
 }

@@ -25,15 +25,14 @@ type book struct {
 	ends    ends
 }
 
-// entry is one instance. While it lives, in points into the newest snapshot;
-// then it is a copy, so that no old snapshot is kept.
+// entry is one instance.
 type entry struct {
-	in      *monitor.Instance
-	series  *series // nil: no room
-	pass    uint64  // the newest snapshot that had it
+	in      *monitor.Instance // as it was last
+	series  *series           // nil: no room
+	pass    uint64            // the newest snapshot that had it
 	endedAt time.Time
 	end     end
-	shown   Ended
+	shown   Ended // once it has ended
 }
 
 func newBook() *book { return &book{entries: make(map[monitor.Identity]*entry), total: newSeries()} }
@@ -131,10 +130,9 @@ func (b *book) leave(s *monitor.Snapshot, now time.Time) (changed bool) {
 			b.forget(e) // it runs again as another process, or nobody waits for it
 			continue
 		}
-		last := *e.in
-		e.in, e.end = &last, b.ends.of[id.String()]
+		e.end = b.ends.of[id.String()]
 		b.ends.drop(id.String())
-		if e.end.kind == "" && last.Cause != monitor.CauseDefunct && tellsAll(s, b.at) {
+		if e.end.kind == "" && e.in.Cause != monitor.CauseDefunct && tellsAll(s, b.at) {
 			b.forget(e) // a launcher that was taken for the server it launched
 			continue
 		}
