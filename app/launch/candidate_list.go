@@ -2,6 +2,7 @@ package launch
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -22,41 +23,51 @@ type list struct {
 	env  []string
 }
 
-// candidatesFor makes the ordered list for a command. It is pure.
-func candidatesFor(f facts, w Wanted, serena bool) []Candidate {
-	known := f.places()
-	f.disk.ahead(slices.Concat(f.path, f.login, dirsOf(known)))
-	all := candidatesIn(f, w, serena, known)
-	for i := range all {
-		if all[i].Untrusted {
-			all[i].project = w.Project
+// candidatesFor makes the ordered list for a command. It is pure. What the settings name
+// by its path comes first, and for who is content with that nothing else is looked for.
+func candidatesFor(f facts, w Wanted, serena bool) iter.Seq[Candidate] {
+	return func(yield func(Candidate) bool) {
+		l := &list{f: f, env: f.withoutProject()}
+		isPath := len(w.Command) > 0 && f.separated(w.Command[0])
+		if isPath {
+			l.named(w.Command)
+		}
+		for _, c := range l.all {
+			if !yield(c) {
+				return
+			}
+		}
+		given, known := len(l.all), f.places()
+		f.disk.ahead(slices.Concat(f.path, f.login, dirsOf(known)))
+		if len(w.Command) > 0 && !isPath {
+			l.searched(w.Command, known)
+		}
+		if serena {
+			l.everywhere(known)
+		}
+		for _, c := range slices.Concat(passedOver(f.disk.silent(), w), l.all[given:]) {
+			if !yield(c) {
+				return
+			}
 		}
 	}
-	return slices.Concat(passedOver(f.disk.silent(), w), all)
 }
 
-func candidatesIn(f facts, w Wanted, serena bool, known []place) []Candidate {
-	l := &list{f: f, env: f.withoutProject()}
-	if len(w.Command) > 0 {
-		l.configured(w.Command, known)
-	}
-	if !serena {
-		return l.all
-	}
-	onPath := placesOf(f.path, "PATH of this process")
-	onLogin := placesOf(f.login, f.loginSource())
-	l.serena(onPath, "PATH of this process", f.path)
-	l.serena(onLogin, f.loginSource(), f.login)
-	for _, p := range f.environments() {
-		for _, file := range f.programs(p.dir, program) {
-			l.add(Candidate{Command: []string{file}, Source: p.source, Untrusted: true}, f.disk.target(file))
+// everywhere adds what starts Serena in any place.
+func (l *list) everywhere(known []place) {
+	onPath := placesOf(l.f.path, "PATH of this process")
+	onLogin := placesOf(l.f.login, l.f.loginSource())
+	l.serena(onPath, "PATH of this process", l.f.path)
+	l.serena(onLogin, l.f.loginSource(), l.f.login)
+	for _, p := range l.f.environments() {
+		for _, file := range l.f.programs(p.dir, program) {
+			l.add(Candidate{Command: []string{file}, Source: p.source, Untrusted: true}, l.f.disk.target(file))
 		}
 	}
 	l.serena(known, "", nil)
-	everywhere := slices.Concat(onPath, onLogin, known)
-	l.uvx(everywhere)
-	l.interpreters(everywhere)
-	return l.all
+	all := slices.Concat(onPath, onLogin, known)
+	l.uvx(all)
+	l.interpreters(all)
 }
 
 // passedOver says which directories could not be searched. It comes first: a
@@ -104,30 +115,41 @@ func (l *list) add(c Candidate, key string) {
 		c.Env = l.env
 	}
 	c.Untrusted = c.Untrusted || l.f.ofProject(c.Command[0])
+	if c.Untrusted {
+		c.project = l.f.project
+	}
 	l.all = append(l.all, c)
 }
 
-// configured adds what the settings give. They may name what is the project's.
-func (l *list) configured(command []string, known []place) {
-	name := strings.ReplaceAll(command[0], "{project}", l.f.project)
-	take := func(file, source string, untrusted bool) {
-		c := slices.Concat([]string{file}, command[1:])
-		l.all = append(l.all, Candidate{Command: c, Source: source, Env: l.envOf(file, untrusted), Untrusted: untrusted})
-		if len(command) == 1 {
-			l.seen = append(l.seen, l.f.target(file))
-		}
+// named adds the program to which the settings give a path. They may name what is the
+// project's.
+func (l *list) named(command []string) {
+	file := strings.ReplaceAll(command[0], "{project}", l.f.project)
+	if rest, ok := strings.CutPrefix(file, "~/"); ok {
+		file = l.f.join(l.f.home, rest)
 	}
-	if rest, ok := strings.CutPrefix(name, "~/"); ok {
-		name = l.f.join(l.f.home, rest)
+	if !l.f.absolute(file) && l.f.project != "" {
+		file = l.f.join(l.f.project, strings.TrimPrefix(file, "./"))
 	}
-	if l.f.separated(name) {
-		if !l.f.absolute(name) && l.f.project != "" {
-			name = l.f.join(l.f.project, strings.TrimPrefix(name, "./"))
-		}
-		take(name, "the settings", false)
-		l.beside(name, command)
-		return
+	l.take(command, file, "the settings", false)
+	l.beside(file, command)
+}
+
+// take adds a program that the settings name.
+func (l *list) take(command []string, file, source string, untrusted bool) {
+	c := Candidate{Command: slices.Concat([]string{file}, command[1:]), Source: source, Env: l.envOf(file, untrusted), Untrusted: untrusted}
+	if untrusted {
+		c.project = l.f.project
 	}
+	l.all = append(l.all, c)
+	if len(command) == 1 {
+		l.seen = append(l.seen, l.f.target(file))
+	}
+}
+
+// searched adds the programs that have the name which the settings give.
+func (l *list) searched(command []string, known []place) {
+	name := command[0]
 	var searched, seen []string
 	before := len(l.all)
 	for _, p := range slices.Concat(placesOf(l.f.path, "PATH of this process"), placesOf(l.f.login, l.f.loginSource()), known) {
@@ -139,7 +161,7 @@ func (l *list) configured(command []string, known []place) {
 			}
 			seen = append(seen, key)
 			// A bare name does not name what is the project's.
-			take(file, "the settings, found by "+p.source, l.f.ofProject(file))
+			l.take(command, file, "the settings, found by "+p.source, l.f.ofProject(file))
 		}
 		searched = append(searched, p.dir)
 	}

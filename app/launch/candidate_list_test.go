@@ -303,7 +303,7 @@ func TestCandidates(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			serena := (&Finder{}).serena(test.wanted)
 			var got []string
-			for _, c := range candidatesFor(test.facts, test.wanted, serena) {
+			for c := range candidatesFor(test.facts, test.wanted, serena) {
 				got = append(got, short(c))
 			}
 			if !slices.Equal(got, test.want) {
@@ -316,7 +316,7 @@ func TestCandidates(t *testing.T) {
 func TestWhatWindowsSaysOfAProgramThatIsNotThere(t *testing.T) {
 	for goos, want := range map[string]bool{"linux": false, "windows": true} {
 		f := facts{goos: goos, disk: madeDisk{}, env: environ{}}
-		all := candidatesFor(f, Wanted{Command: []string{oldProgram}}, true)
+		all := slices.Collect(candidatesFor(f, Wanted{Command: []string{oldProgram}}, true))
 		if got := strings.Contains(all[0].note, "[WinError 2]"); got != want || !strings.Contains(all[0].note, oldProgram) {
 			t.Errorf("%s: %s", goos, all[0].note)
 		}
@@ -329,7 +329,7 @@ func TestAProjectThatHoldsTheHomeOwnsOnlyItsEnvironments(t *testing.T) {
 			goos: "linux", home: "/home/u", project: project, path: []string{"/usr/bin"}, env: environ{},
 			disk: madeDisk{files: []string{"/usr/bin/serena", "/home/u/.local/bin/serena", path.Join(project, ".venv/bin/serena")}},
 		}
-		for _, c := range candidatesFor(f, Wanted{}, true) {
+		for c := range candidatesFor(f, Wanted{}, true) {
 			if want := strings.Contains(c.Command[0], ".venv"); c.Untrusted != want {
 				t.Errorf("project %s: %s is untrusted: %t", project, c.Command[0], c.Untrusted)
 			}
@@ -345,7 +345,7 @@ func TestTheProjectIsKeptOutOfTheEnvironment(t *testing.T) {
 	}
 	want := []string{"PATH=/usr/bin:/opt/bin:/usr/local/bin:/bin", "PYTHONPATH=/lib/mine"}
 	for _, command := range []string{"/usr/bin/serena", "/usr/bin/serena-mcp-server", "serena", "/home/u/p/.venv/bin/serena-mcp-server", ".venv/bin/serena"} {
-		for _, c := range candidatesFor(f, Wanted{Command: []string{command}, Project: f.project}, true) {
+		for c := range candidatesFor(f, Wanted{Command: []string{command}, Project: f.project}, true) {
 			// What is the project's own is run with all of it.
 			own := !c.Untrusted && strings.HasPrefix(c.Command[0], f.project)
 			if own && c.Env != nil || !own && c.problem == NoProblem && !slices.Equal(c.Env, want) {
@@ -362,7 +362,7 @@ func TestInterpretersAreNotEndless(t *testing.T) {
 	}
 	f := facts{goos: "linux", home: "/home/u", disk: disk, env: environ{}}
 	interpreters := 0
-	for _, c := range candidatesFor(f, Wanted{}, true) {
+	for c := range candidatesFor(f, Wanted{}, true) {
 		if slices.Contains(c.Command, entry) {
 			interpreters++
 		}

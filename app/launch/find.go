@@ -2,10 +2,12 @@ package launch
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -89,8 +91,8 @@ func (e *NotFoundError) Error() string {
 	return "found no way to start " + what + " (run: lamplighter doctor). Tried: " + strings.Join(tried, " | ")
 }
 
-// candidates returns the ordered list of what could start the command.
-func (f *Finder) candidates(ctx context.Context, w Wanted) []Candidate {
+// candidates is the ordered list of what could start the command.
+func (f *Finder) candidates(ctx context.Context, w Wanted) iter.Seq[Candidate] {
 	return candidatesFor(f.gather(ctx, w), w, f.serena(w))
 }
 
@@ -104,7 +106,7 @@ func (f *Finder) serena(w Wanted) bool {
 // in Tried and Chosen, for the caller to say so.
 func (f *Finder) Resolve(ctx context.Context, w Wanted) (Resolution, error) {
 	var r Resolution
-	for _, c := range f.candidates(ctx, w) {
+	for c := range f.candidates(ctx, w) {
 		v, err := f.check(ctx, c, f.serena(w), false)
 		if err != nil {
 			return r, err
@@ -124,7 +126,7 @@ func (f *Finder) Resolve(ctx context.Context, w Wanted) (Resolution, error) {
 // CheckAll checks every candidate, for the doctor, at most 4 at the same time.
 // Nothing is downloaded for it.
 func (f *Finder) CheckAll(ctx context.Context, w Wanted) []Verdict {
-	return f.checkAll(ctx, f.candidates(ctx, w), f.serena(w))
+	return f.checkAll(ctx, slices.Collect(f.candidates(ctx, w)), f.serena(w))
 }
 
 // Environment returns the environment of what we start: this process's without

@@ -178,7 +178,7 @@ func TestTheSevenFailures(t *testing.T) {
 			// What Resolve tries first. A Python of the machine may have Serena; what the
 			// settings give fails all the same.
 			w := Wanted{Command: test.command, Serena: true, Project: project}
-			first, err := f.check(t.Context(), f.candidates(t.Context(), w)[0], f.serena(w), false)
+			first, err := f.check(t.Context(), slices.Collect(f.candidates(t.Context(), w))[0], f.serena(w), false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -216,7 +216,7 @@ func TestCheckAllKeepsTheOrderAndDownloadsNothing(t *testing.T) {
 	says(t, filepath.Join(home, "login", "serena"), "1.7.0")
 	script(t, filepath.Join(home, ".local/bin/uvx"), `[ "$UV_OFFLINE" = 1 ] && { echo "the network was disabled" >&2; exit 1; }; echo Serena 9.9.9`)
 	w := Wanted{Project: filepath.Join(home, "p")}
-	candidates := f.candidates(t.Context(), w)
+	candidates := slices.Collect(f.candidates(t.Context(), w))
 	verdicts := f.CheckAll(t.Context(), w)
 	if len(verdicts) != len(candidates) {
 		t.Fatalf("%d of %d", len(verdicts), len(candidates))
