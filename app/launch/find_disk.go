@@ -20,6 +20,8 @@ type realDisk struct {
 	looks *project.Looks
 	mute  []string // directories that did not answer
 	stuck []string // links that lead to what did not
+
+	targets map[string]string // of paths that were asked for
 }
 
 func (d *realDisk) file(path string) bool {
@@ -98,11 +100,15 @@ func (d *realDisk) target(path string) string {
 	if d.passed(path) || slices.Contains(d.stuck, path) {
 		return path
 	}
+	if real, ok := d.targets[path]; ok {
+		return real
+	}
 	real, err := project.Look(d.ctx, d.looks, "target", path, resolved)
 	if err != nil {
 		d.stick(err, path)
 		return path
 	}
+	d.targets[path] = real
 	return real
 }
 

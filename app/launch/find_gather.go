@@ -13,7 +13,7 @@ import (
 // gather collects the facts of the list of candidates.
 func (f *Finder) gather(ctx context.Context, w Wanted) facts {
 	env := parseEnviron(f.o.GOOS, f.o.Environ)
-	g := facts{goos: f.o.GOOS, home: f.o.Home, env: env, project: w.Project, disk: &realDisk{ctx: ctx, looks: &f.looks}}
+	g := facts{goos: f.o.GOOS, home: f.o.Home, env: env, project: w.Project, disk: &realDisk{ctx: ctx, looks: &f.looks, targets: map[string]string{}}}
 	g.path = splitPath(g.goos, env.get("PATH"))
 	login, _ := f.LoginPath(ctx) // said when it failed
 	for _, dir := range splitPath(g.goos, login) {

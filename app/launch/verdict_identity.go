@@ -48,8 +48,11 @@ func dependsOn(path string) []string {
 	if script := shebang(path); script != "" {
 		files = append(files, script, resolved(script))
 	}
-	for _, file := range slices.Clone(files) {
-		dir := filepath.Dir(file)
+	dirs := map[string]bool{}
+	for _, file := range files {
+		dirs[filepath.Dir(file)] = true
+	}
+	for dir := range dirs {
 		for _, pattern := range []string{
 			filepath.Join(filepath.Dir(dir), "lib", "python3*", "site-packages"),
 			filepath.Join(filepath.Dir(dir), "Lib", "site-packages"),

@@ -58,6 +58,7 @@ func TestOthersAreAskedOnce(t *testing.T) {
 				t.Errorf("asked %d times, want %d", asked, want+1)
 			}
 			here = []string{"bob"}
+			time.Sleep(othersFor)
 		}
 		if allowed = true; a.Forbids(t.Context()) != "" {
 			t.Error("it is allowed")

@@ -96,6 +96,10 @@ type Planner struct {
 	home  string        // the user's own, where an environment has none
 	looks project.Looks // at files
 
+	// Of the one look at users that there is at a time.
+	others   string
+	othersAt time.Time
+
 	lifetime  context.Context // from NewPlanner to Close
 	end       context.CancelFunc
 	resolving project.Looks // for what a command runs, which the Finder limits
@@ -262,12 +266,20 @@ func (a *Planner) Forbids(ctx context.Context) (why string) {
 		return ""
 	}
 	// A directory service that names them may hang. Of many who ask together one looks.
-	why, err := project.Look(ctx, &a.looks, "users", "", func(string) string { return othersInWords(a.o.OthersLoggedIn()) })
+	why, err := project.Look(ctx, &a.looks, "users", "", func(string) string {
+		if time.Since(a.othersAt) >= othersFor {
+			a.others, a.othersAt = othersInWords(a.o.OthersLoggedIn()), time.Now()
+		}
+		return a.others
+	})
 	if errors.Is(err, project.ErrSilent) {
 		return othersInWords(nil, err)
 	}
 	return why
 }
+
+// othersFor is how long it counts who was logged in: each process is looked at for that.
+const othersFor = 5 * time.Second
 
 // nameColumns is how much of the names a sentence holds.
 const nameColumns = 60
