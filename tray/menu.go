@@ -1,7 +1,6 @@
 package tray
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -67,7 +66,7 @@ func menuOf(snap *monitor.Snapshot, now time.Time, opts menuOptions) (menu, figu
 		tooltip = "Lamplighter: " + head
 	}
 	orders := ordersIn(snap, now)
-	list := cmp.Or(opts.Rows, new(view.Rows)).Of(snap)
+	list := opts.Rows.Of(snap)
 	servers, stops := serverLines(list, orders, now, figure)
 
 	// Lines that are to be read are enabled where they matter, because panels grey

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/view"
 )
 
 // painter is what the owner draws on.
@@ -31,7 +30,6 @@ type owner struct {
 	lost       <-chan struct{} // closed when the bus is gone
 
 	snap    *monitor.Snapshot
-	rows    view.Rows
 	open    opening
 	waiting bool // for the menu to close
 
@@ -138,7 +136,7 @@ func (o *owner) drawAs(now time.Time, held bool) error {
 
 // menuOptions are what the menu says and offers besides the snapshot.
 func (o *owner) menuOptions() menuOptions {
-	opts := menuOptions{Version: o.opts.Version, Style: o.style(), Before: o.figures, Rows: &o.rows}
+	opts := menuOptions{Version: o.opts.Version, Style: o.style(), Before: o.figures, Rows: o.opts.Rows}
 	if o.opts.AtLogin != nil {
 		opts.Login.Shown = true
 		opts.Login.On, opts.Login.Can = o.opts.AtLogin()

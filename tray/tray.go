@@ -32,6 +32,7 @@ type Orders interface {
 // Options are what a tray needs. Source, Orders and Tell are required.
 type Options struct {
 	Source monitor.Source
+	Rows   *view.Rows // that others use as well; nil: each menu is put in words anew
 	Orders Orders
 	// AtLogin reports whether the program is started at login, and whether that can
 	// be switched. It is asked each time the menu is drawn or opened, on one

@@ -10,6 +10,7 @@ import (
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
 	"lamplighter/monitor/stop"
+	"lamplighter/monitor/view"
 )
 
 // Shower opens what a second start asks for, in a browser.
@@ -22,6 +23,7 @@ type Shower interface {
 // the routes that are asked for take; all of them in the background process.
 type Parts struct {
 	Source monitor.Source
+	Rows   *view.Rows // that others use as well; nil: what is sent is put in words for each event
 	Show   Shower
 	Stop   Stopper
 	// Restarter starts again what it can; nil: nothing is restarted that clients share.

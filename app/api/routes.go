@@ -48,7 +48,7 @@ func newRoutes(p Parts, streams int) routes {
 		p.Recorder = dashboard.NewRecorder(dashboard.RecorderOptions{Source: p.Source}) // which knows nothing
 	}
 	return routes{
-		parts: p, startedAt: time.Now(), streams: make(chan struct{}, streams), sheet: &sheet{}, makings: newMakings(), heartbeat: cmp.Or(p.Limits.Heartbeat, 15*time.Second),
+		parts: p, startedAt: time.Now(), streams: make(chan struct{}, streams), sheet: &sheet{rows: p.Rows}, makings: newMakings(), heartbeat: cmp.Or(p.Limits.Heartbeat, 15*time.Second),
 	}
 }
 
@@ -185,7 +185,8 @@ const firstSnapshot = answerTime - 500*time.Millisecond
 
 func (r routes) instances(w http.ResponseWriter, req *http.Request) {
 	if s := r.snapshot(w, req); s != nil {
-		r.answer(w, http.StatusOK, InstancesOf(s, time.Now()))
+		list := r.parts.Rows.Of(s)
+		r.answer(w, http.StatusOK, instancesOf(s, list, view.Sent(list, time.Now())))
 	}
 }
 

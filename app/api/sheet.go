@@ -23,12 +23,20 @@ type sheet struct {
 	snapshot *monitor.Snapshot
 	at       time.Time
 	text     []byte
-	rows     view.Rows
+	rows     *view.Rows
 	servers  rowTexts[*view.Server]
 
 	newest Status
 	told   []byte // the newest status; nil: none yet
 	ended  rowTexts[dashboard.Ended]
+}
+
+// clear forgets what nobody reads any more.
+func (s *sheet) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.snapshot, s.text, s.servers = nil, nil, rowTexts[*view.Server]{}
+	s.newest, s.told, s.ended = Status{}, nil, rowTexts[dashboard.Ended]{}
 }
 
 // status encodes a status. The text must not be changed.

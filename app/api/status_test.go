@@ -2,9 +2,12 @@ package api
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -206,6 +209,20 @@ func TestStreamsShareTheStatus(t *testing.T) {
 	r.sheet.mu.Unlock()
 	if name, data := next(t, openStream(t, s.at(t))); name != "status" || data != "shared" {
 		t.Errorf("the second gets %q %s", name, data)
+	}
+}
+
+// Nothing is kept for streams once the last one is closed.
+func TestLastStreamLeavesNothing(t *testing.T) {
+	m := newModel()
+	m.set(snapshot(instance(7, "alpha")))
+	r := newRoutes(parts(m, shower{}), 4)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	answer := httptest.NewRecorder()
+	r.stream(answer, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil))
+	if !strings.HasPrefix(answer.Body.String(), "event: status\n") || r.sheet.told != nil || r.sheet.text != nil {
+		t.Errorf("sent %q, kept %q and %q", answer.Body, r.sheet.told, r.sheet.text)
 	}
 }
 

@@ -72,7 +72,11 @@ func (r routes) openStream(w http.ResponseWriter, req *http.Request) (done func(
 		r.fail(w, http.StatusServiceUnavailable, fmt.Sprintf("%d streams are open, which is the most; close one and ask again", cap(r.streams)))
 		return nil, false
 	}
-	done = func() { <-r.streams }
+	done = func() {
+		if <-r.streams; len(r.streams) == 0 {
+			r.sheet.clear()
+		}
+	}
 	header := w.Header()
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-store")

@@ -78,8 +78,9 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	})()
 	again := restarter{b.broker, b.record}
 	desk := &desk{open: b.Open, ask: b.announce, quit: func() { b.quitByUser(ctx, quit) }}
+	rows := new(view.Rows)
 	parts := api.Parts{
-		Source: b.model, Show: desk, SetIdle: b.setIdle, AddRule: b.addRule, RestartLanguageServer: languages.Restart, Stop: orders, Restarter: again, Events: log, Pins: pins, Policies: b.engine, Record: b.record, GivenBack: givenBack,
+		Source: b.model, Rows: rows, Show: desk, SetIdle: b.setIdle, AddRule: b.addRule, RestartLanguageServer: languages.Restart, Stop: orders, Restarter: again, Events: log, Pins: pins, Policies: b.engine, Record: b.record, GivenBack: givenBack,
 		Version: b.Version, Log: b.log, Sessions: b.sessions, Setup: b.setupPart(), Quit: b.ending(ctx, quit), Limits: b.Limits.API,
 	}
 	desk.parts = parts
@@ -123,6 +124,7 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 
 	b.icon = tray.New(tray.Options{
 		Source:     b.model,
+		Rows:       rows,
 		Orders:     desk,
 		AtLogin:    atLogin.AtLogin,
 		GivenBack:  givenBack,

@@ -9,6 +9,7 @@ package view
 
 import (
 	"math"
+	"sync"
 	"time"
 
 	"lamplighter/monitor"
@@ -120,13 +121,25 @@ func Sent(list []*Server, now time.Time) []*Server {
 func All(s *monitor.Snapshot) []*Server { return new(Rows).Of(s) }
 
 // Rows makes the servers of one snapshot after the other. A server that looks as before is
-// the same pointer as before, so that it must not be changed. The zero value works.
+// the same pointer as before, so that neither it nor a list must be changed. It is safe for
+// concurrent use. The zero value works; nil remembers nothing.
 type Rows struct {
-	made map[*monitor.Instance]*Server // of the last snapshot
+	mu   sync.Mutex
+	of   *monitor.Snapshot // the last one
+	list []*Server
+	made map[*monitor.Instance]*Server
 }
 
 // Of are the servers of a snapshot as they are shown.
 func (r *Rows) Of(s *monitor.Snapshot) []*Server {
+	if r == nil {
+		return All(s)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.of == s {
+		return r.list
+	}
 	list, before := make([]*Server, len(s.Instances)), r.made
 	r.made = make(map[*monitor.Instance]*Server, len(list))
 	for i, in := range s.Instances {
@@ -143,6 +156,7 @@ func (r *Rows) Of(s *monitor.Snapshot) []*Server {
 		}
 		r.made[in] = list[i]
 	}
+	r.of, r.list = s, list
 	return list
 }
 
