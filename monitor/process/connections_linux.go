@@ -44,19 +44,19 @@ func (p procfs) withHolders(all []tcpEnd, pids []int) ([]tcpEnd, error) {
 		at[uint64(s.inode)] = append(at[uint64(s.inode)], s)
 	}
 	for _, pid := range pids {
-		dir, err := openAt(unix.AT_FDCWD, p.path(pid, "/fd"), unix.O_RDONLY|unix.O_DIRECTORY)
+		o, err := p.open(pid)
 		if err == nil {
-			err = eachEnd(dir, socketsOnly, func(e end) error {
+			var ends []end
+			ends, err = o.ends()
+			o.close()
+			for _, e := range ends {
 				for _, s := range at[e.inode] {
-					s.pid = pid
-					all = append(all, s)
+					if e.socket {
+						s.pid = pid
+						all = append(all, s)
+					}
 				}
-				return nil
-			})
-			unix.Close(dir)
-		}
-		if err != nil {
-			err = p.failed("listing the descriptors of", pid, err)
+			}
 		}
 		if err != nil && !errors.Is(err, ErrGone) && !errors.Is(err, fs.ErrPermission) {
 			return nil, err

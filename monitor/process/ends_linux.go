@@ -78,85 +78,69 @@ func (p procfs) openAs(id monitor.Identity) (opened, error) {
 	return o, nil
 }
 
-// What ends is asked for.
-const socketsOnly, pipesToo = false, true
-
-// ends lists the sockets that a process has open, and the pipes without a name if they are
-// asked for, sorted by descriptor.
-func (o opened) ends(pipes bool) (ends []end, err error) {
+// ends lists the sockets and the pipes without a name that a process has open, sorted by
+// descriptor.
+func (o opened) ends() (ends []end, err error) {
 	dir, err := openAt(o.dir, "fd", unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, o.fs.failed("listing the descriptors of", o.pid, err)
 	}
 	defer unix.Close(dir)
-	err = eachEnd(dir, pipes, func(e end) (err error) {
-		if !e.socket {
-			e.access, err = o.access(e.fd)
+	fds, err := numbers(dir)
+	slices.Sort(fds)
+	for _, fd := range fds {
+		e, ok, failed := endAt(dir, fd)
+		// A descriptor that was closed meanwhile is none.
+		if err == nil && !errors.Is(failed, unix.ENOENT) {
+			err = failed
 		}
-		if err == nil {
+		if ok {
 			ends = append(ends, e)
 		}
-		return err
-	})
+	}
 	if err == nil { // those of a process that has ended meanwhile are not closed, but unknown
 		err = unix.Faccessat(o.dir, "fd", unix.F_OK, 0)
 	}
 	if err != nil {
 		return nil, o.fs.failed("listing the descriptors of", o.pid, err)
 	}
-	slices.SortFunc(ends, func(a, b end) int { return a.fd - b.fd })
 	return ends, nil
 }
 
-// eachEnd calls take with each socket that a directory of descriptors lists, and with each
-// pipe if those are asked for, and returns the first error. How a pipe was opened is not
-// known yet.
-func eachEnd(dir int, pipes bool, take func(end) error) error {
-	fds, err := numbers(dir)
-	var link [64]byte
-	for _, fd := range fds {
-		e := end{fd: fd, access: unix.O_RDWR}
-		n, failed := unix.Readlinkat(dir, strconv.Itoa(fd), link[:])
-		if failed == nil {
-			var ok bool
-			if e.socket, e.inode, ok = parseEndLink(link[:n]); ok && (e.socket || pipes) {
-				failed = take(e)
-			}
-		}
-		// A descriptor that was closed meanwhile is none.
-		if err == nil && !errors.Is(failed, unix.ENOENT) {
-			err = failed
-		}
-	}
-	return err
-}
-
-// access is how a descriptor was opened: the flags of open(2), an octal number.
+// endAt looks at one descriptor in a directory of them; false for what is neither a socket
+// nor a pipe. The mode of its link says how it was opened.
 //
-// Source: /proc/PID/fdinfo/FD, proc(5).
-func (o opened) access(fd int) (int, error) {
-	var info [512]byte
-	b, err := readAt(o.dir, "fdinfo/"+strconv.Itoa(fd), info[:])
-	for line := range bytes.Lines(b) {
-		if value, ok := bytes.CutPrefix(line, []byte("flags:")); ok {
-			flags, err := strconv.ParseUint(string(bytes.TrimSpace(value)), 8, 64)
-			return int(flags & unix.O_ACCMODE), err
-		}
+// Source: tid_fd_update_inode in fs/proc/fd.c of Linux; lsof relies on it, too.
+func endAt(dir, fd int) (e end, ok bool, err error) {
+	name := strconv.Itoa(fd)
+	var link [64]byte
+	n, err := unix.Readlinkat(dir, name, link[:])
+	if err != nil {
+		return end{}, false, err
 	}
-	if err == nil {
-		err = fmt.Errorf("descriptor %d: no flags in %.60q", fd, b)
+	e = end{fd: fd, access: unix.O_RDWR}
+	if e.socket, e.inode, ok = parseEndLink(link[:n]); !ok || e.socket {
+		return e, ok, nil
 	}
-	return 0, err
+	var st unix.Stat_t
+	err = unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	switch st.Mode & (unix.S_IRUSR | unix.S_IWUSR) {
+	case unix.S_IRUSR:
+		e.access = unix.O_RDONLY
+	case unix.S_IWUSR:
+		e.access = unix.O_WRONLY
+	}
+	return e, err == nil, err
 }
 
 // endsHeldBy is ends of a process that is still the one that is meant and runs.
-func endsHeldBy(id monitor.Identity, pipes bool) ([]end, error) {
+func endsHeldBy(id monitor.Identity) ([]end, error) {
 	o, err := system().openAs(id)
 	if err != nil {
 		return nil, err
 	}
 	defer o.close()
-	return o.ends(pipes)
+	return o.ends()
 }
 
 // parseEndLink reads what the link of a descriptor says: "pipe:[123]" or
@@ -219,39 +203,20 @@ func (o opened) deserted(e end) (bool, error) {
 	return polled[0].Revents&unix.POLLERR != 0, nil
 }
 
-// file is which open file a descriptor is. It is plain data, to be compared with ==.
-type file struct {
-	major, minor uint32 // of the device that it is on
-	inode        uint64
-	null         bool // it is the null device
-}
-
-// noFile is what a closed descriptor is.
-var noFile = file{}
-
-// file looks at the open file behind a descriptor, without opening it.
+// link is what the kernel calls the open file behind a descriptor, "" when it is closed.
 //
 // The file system is not asked: it may be a network drive whose server is gone,
-// and what asks such a one waits for ever. What the kernel remembers is enough,
-// for which file it is never changes while it is open. To ask for the times of
-// a file would make some file systems write it out first.
-func (o opened) file(fd int) (file, error) {
-	var st unix.Statx_t
-	_, err := retry(func() (int, error) {
-		return 0, unix.Statx(o.dir, "fd/"+strconv.Itoa(fd), unix.AT_STATX_DONT_SYNC, unix.STATX_TYPE|unix.STATX_INO, &st)
-	})
-	if errors.Is(err, unix.ENOENT) {
-		if unix.Faccessat(o.dir, "fd", unix.F_OK, 0) == nil {
-			return noFile, nil
-		}
-		return noFile, gone(o.pid)
+// and what asks such a one waits for ever.
+func (o opened) link(fd int) (string, error) {
+	var buf [unix.PathMax]byte
+	n, err := unix.Readlinkat(o.dir, "fd/"+strconv.Itoa(fd), buf[:])
+	if errors.Is(err, unix.ENOENT) && unix.Faccessat(o.dir, "fd", unix.F_OK, 0) == nil {
+		return "", nil
 	}
 	if err != nil {
-		return noFile, o.fs.failed("looking at the descriptors of", o.pid, err)
+		return "", o.fs.failed("looking at the descriptors of", o.pid, err)
 	}
-	f := file{major: st.Dev_major, minor: st.Dev_minor, inode: st.Ino}
-	f.null = st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev_major == 1 && st.Rdev_minor == 3
-	return f, nil
+	return string(buf[:n]), nil
 }
 
 // SameInput reports whether another process has the same standard input. A server
@@ -268,20 +233,20 @@ func (e localEnds) SameInput(wrapper monitor.Identity) bool {
 		return false
 	}
 	defer w.close()
-	given, err := w.file(0)
-	if given == noFile || err != nil {
+	given, err := w.link(0)
+	if given == "" || err != nil {
 		return false
 	}
-	mine, err := s.file(0)
+	mine, err := s.link(0)
 	switch {
 	case err != nil:
 		return false
 	case mine == given:
 		return true
-	case mine != noFile && !mine.null:
+	case mine != "" && mine != os.DevNull:
 		return false
 	}
-	all, err := s.ends(pipesToo)
+	all, err := s.ends()
 	if err != nil {
 		return false
 	}
@@ -289,7 +254,7 @@ func (e localEnds) SameInput(wrapper monitor.Identity) bool {
 		if e.fd <= 2 || !e.reads() {
 			return false
 		}
-		at, err := s.file(e.fd)
+		at, err := s.link(e.fd)
 		return err == nil && at == given
 	})
 }
@@ -306,11 +271,14 @@ func (e localEnds) SameInput(wrapper monitor.Identity) bool {
 func (localEnds) HasUnixClients(servers []monitor.Identity) (bool, error) {
 	var unknown error
 	for _, id := range servers {
-		sockets, err := endsHeldBy(id, socketsOnly)
+		ends, err := endsHeldBy(id)
 		if err != nil && !errors.Is(err, ErrGone) {
 			return false, err
 		}
-		for _, e := range sockets {
+		for _, e := range ends {
+			if !e.socket {
+				continue
+			}
 			s, _, err := unixSocketOf(e.inode)
 			if s.named || err != nil {
 				return s.named, err

@@ -178,21 +178,21 @@ func TestFile(t *testing.T) {
 	files := []*os.File{r, w, open(os.DevNull), open(os.DevNull), open("/dev/zero"), open(self), open(self), open(t.TempDir())}
 	for _, a := range files {
 		for _, b := range files {
-			x, err := o.file(int(a.Fd()))
-			y, err2 := o.file(int(b.Fd()))
-			if x == noFile || y == noFile || err != nil || err2 != nil {
+			x, err := o.link(int(a.Fd()))
+			y, err2 := o.link(int(b.Fd()))
+			if x == "" || y == "" || err != nil || err2 != nil {
 				t.Fatalf("%s, %s: %v, %v", a.Name(), b.Name(), err, err2)
 			}
-			if x.null != (a.Name() == os.DevNull) {
-				t.Errorf("%s: null %v", a.Name(), x.null)
+			if (x == os.DevNull) != (a.Name() == os.DevNull) {
+				t.Errorf("%s: %s", a.Name(), x)
 			}
 			if (x == y) != (a.Name() == b.Name() || strings.HasPrefix(a.Name(), "|") && strings.HasPrefix(b.Name(), "|")) {
 				t.Errorf("%s, %s: the same %v", a.Name(), b.Name(), x == y)
 			}
 		}
 	}
-	if f, err := o.file(9999); f != noFile || err != nil {
-		t.Errorf("closed: %+v, %v", f, err)
+	if link, err := o.link(9999); link != "" || err != nil {
+		t.Errorf("closed: %q, %v", link, err)
 	}
 }
 

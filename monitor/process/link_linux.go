@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -49,7 +50,7 @@ func (e localEnds) Holder(client monitor.Identity) (holder Info, link monitor.Pi
 		return Info{}, monitor.Pipe{}, false, nil // so that none is read who may have thousands of descriptors
 	}
 	for above := 0; ; above++ {
-		theirs, err := endsHeldBy(candidate.Identity, pipesToo)
+		theirs, err := endsHeldBy(candidate.Identity)
 		if above > 0 && (errors.Is(err, ErrGone) || errors.Is(err, fs.ErrPermission)) {
 			break
 		}
@@ -112,17 +113,17 @@ func (s streams) sockets() bool {
 
 // streams lists the ends that may belong to the client.
 func (o opened) streams() (streams, error) {
-	all, err := o.ends(pipesToo)
+	all, err := o.ends()
 	if err != nil {
 		return streams{}, err
 	}
 	null := false
 	if !slices.ContainsFunc(all, func(e end) bool { return e.fd == 0 }) {
-		f, err := o.file(0)
+		link, err := o.link(0)
 		if err != nil {
 			return streams{}, err
 		}
-		null = f == noFile || f.null
+		null = link == "" || link == os.DevNull
 	}
 	return chooseStreams(all, null), nil
 }
@@ -208,7 +209,7 @@ func (e localEnds) Closed(l monitor.Pipe) (bool, error) {
 		return false, err
 	}
 	defer o.close()
-	all, err := o.ends(pipesToo)
+	all, err := o.ends()
 	if err != nil {
 		return false, err
 	}
@@ -290,7 +291,7 @@ func (e localEnds) Abandoned() (bool, error) {
 			return false, err
 		}
 		for _, p := range tree[1:] {
-			ends, _ := endsHeldBy(p.Identity, pipesToo) // of those that we may look at
+			ends, _ := endsHeldBy(p.Identity) // of those that we may look at
 			below = append(below, ends...)
 		}
 	}
