@@ -172,7 +172,7 @@ func TestChooseStreams(t *testing.T) {
 		{"both moved, output to standard error", []end{w(1, 3), w(2, 3), r(9, 1), w(10, 2)}, true, []int{9}, []int{10}, true, false},
 		{"output moved", []end{r(0, 1), w(1, 3), w(2, 3), w(10, 2), r(11, 7)}, false, []int{0}, []int{10}, true, false},
 		{"sockets moved", []end{s(1, 3), s(2, 3), s(9, 1), s(10, 2)}, true, []int{9, 10}, []int{9, 10}, true, false},
-		{"twice", []end{r(9, 1), w(10, 2), r(11, 1), w(12, 2)}, true, []int{9}, []int{10}, true, false},
+		{"twice", []end{r(9, 1), w(10, 2), r(11, 1), w(12, 2)}, true, []int{9, 11}, []int{10, 12}, true, false},
 		{"to itself", []end{r(3, 5), w(4, 5), r(9, 1), w(10, 2), {fd: 6, inode: 6, access: unix.O_RDWR}}, true, []int{9}, []int{10}, true, false},
 		{"only an output was given", []end{w(1, 2), w(2, 3), r(9, 1), w(10, 4)}, true, nil, nil, false, false},
 		{"a terminal", []end{r(9, 1), w(10, 2)}, false, nil, nil, false, false},

@@ -168,22 +168,13 @@ func chooseStreams(all []end, null bool) streams {
 			continue
 		}
 		if !hasIn && e.reads() {
-			s.in = addEnd(s.in, e)
+			s.in = append(s.in, e)
 		}
 		if e.writes() && !(hasIn && same(e, in)) {
-			s.out = addEnd(s.out, e)
+			s.out = append(s.out, e)
 		}
 	}
 	return s
-}
-
-// addEnd leaves out further descriptors of the same end.
-func addEnd(list []end, e end) []end {
-	isSame := func(had end) bool { return had.socket == e.socket && had.inode == e.inode && had.access == e.access }
-	if slices.ContainsFunc(list, isSame) {
-		return list
-	}
-	return append(list, e)
 }
 
 // selfTalk reports whether a process has both ends of a pipe, to wake itself up.
