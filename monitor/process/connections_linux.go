@@ -7,8 +7,6 @@ import (
 	"net/netip"
 	"os"
 	"slices"
-
-	"golang.org/x/sys/unix"
 )
 
 func listeningEnds(pids []int) ([]tcpEnd, error) {
@@ -29,7 +27,7 @@ func connectedEnds(port int) ([]tcpEnd, error) {
 	proc := system()
 	var pids []int
 	if len(all) > 0 {
-		if pids, err = list(unix.AT_FDCWD, proc.root); err != nil {
+		if pids, err = list(proc.root); err != nil {
 			return nil, fmt.Errorf("listing %s: %w", proc.root, err)
 		}
 	}

@@ -81,15 +81,16 @@ func (p procfs) openAs(id monitor.Identity) (opened, error) {
 // ends lists the sockets and the pipes without a name that a process has open, sorted by
 // descriptor.
 func (o opened) ends() (ends []end, err error) {
-	dir, err := openAt(o.dir, "fd", unix.O_RDONLY|unix.O_DIRECTORY)
+	held, err := openAt(o.dir, "fd", unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, o.fs.failed("listing the descriptors of", o.pid, err)
 	}
-	defer unix.Close(dir)
+	dir := os.NewFile(uintptr(held), "fd")
+	defer dir.Close()
 	fds, err := numbers(dir)
 	slices.Sort(fds)
 	for _, fd := range fds {
-		e, ok, failed := endAt(dir, fd)
+		e, ok, failed := endAt(held, fd)
 		// A descriptor that was closed meanwhile is none.
 		if err == nil && !errors.Is(failed, unix.ENOENT) {
 			err = failed

@@ -1,17 +1,13 @@
 package process
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"strconv"
 	"strings"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -158,43 +154,25 @@ func (o opened) exe() string {
 	return strings.TrimSuffix(string(buf[:n]), " (deleted)")
 }
 
-// list is the numbers that a directory holds: processes in /proc, threads in task,
-// descriptors in fd. dir is as in openat(2).
-func list(dir int, path string) (all []int, err error) {
-	fd, err := openAt(dir, path, unix.O_RDONLY|unix.O_DIRECTORY)
+// list is the numbers that a directory holds: processes in /proc, threads in task.
+func list(path string) ([]int, error) {
+	dir, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer unix.Close(fd)
-	return numbers(fd)
+	defer dir.Close()
+	return numbers(dir)
 }
 
 // numbers is list of an open directory.
-func numbers(fd int) (all []int, err error) {
-	// os.ReadDir has a string for each name, which takes a fifth of the time.
-	var buf [8 << 10]byte
-	for {
-		n, err := retry(func() (int, error) { return unix.Getdents(fd, buf[:]) })
-		if err != nil || n == 0 {
-			return all, err
-		}
-		all = appendNumbers(all, buf[:n])
-	}
-}
-
-// appendNumbers appends the numbers among the names in a piece of a directory: struct
-// linux_dirent64, see getdents64(2).
-func appendNumbers(all []int, entries []byte) []int {
-	const size, name = int(unsafe.Offsetof(unix.Dirent{}.Reclen)), int(unsafe.Offsetof(unix.Dirent{}.Name))
-	for len(entries) > name {
-		length := int(binary.NativeEndian.Uint16(entries[size:]))
-		end := name + max(bytes.IndexByte(entries[name:length], 0), 0)
-		if n, ok := number(entries[name:end]); ok && n <= math.MaxInt32 {
+func numbers(dir *os.File) (all []int, err error) {
+	names, err := dir.Readdirnames(-1)
+	for _, name := range names {
+		if n, err := strconv.ParseInt(name, 10, 32); err == nil {
 			all = append(all, int(n))
 		}
-		entries = entries[length:]
 	}
-	return all
+	return all, err
 }
 
 // sinceBoot is the clock that process start times are measured on.
@@ -246,7 +224,7 @@ func Tree(root monitor.Identity) ([]Stat, error) {
 // children reads /proc/PID/task/TID/children of every thread: each lists what
 // that thread has forked.
 func (p procfs) children(pid int) ([]int, error) {
-	tids, err := list(unix.AT_FDCWD, p.path(pid, "/task"))
+	tids, err := list(p.path(pid, "/task"))
 	if err != nil {
 		return nil, p.failed("listing the threads of", pid, err)
 	}

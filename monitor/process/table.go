@@ -82,14 +82,12 @@ func (t *Table) compare(all []listed, now time.Duration) {
 	before := t.known
 	t.known = make([]*entry, len(all))
 	for i, l := range all {
-		for len(before) > 0 && before[0].as.pid < l.pid {
-			before = before[1:]
-		}
-		if len(before) == 0 || before[0].as.pid != l.pid {
+		at, isKnown := slices.BinarySearchFunc(before, l.pid, func(e *entry, pid int) int { return e.as.pid - pid })
+		if !isKnown {
 			t.known[i] = &entry{as: l, young: now + youngFor}
 			continue
 		}
-		e := before[0]
+		e := before[at]
 		if e.as != l {
 			e.as, e.due = l, now
 		}
