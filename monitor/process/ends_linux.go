@@ -87,7 +87,8 @@ func (o opened) ends() (ends []end, err error) {
 	}
 	dir := os.NewFile(uintptr(held), "fd")
 	defer dir.Close()
-	fds, err := numbers(dir)
+	names, err := dir.Readdirnames(-1)
+	fds := numbers(names)
 	slices.Sort(fds)
 	for _, fd := range fds {
 		e, ok, failed := endAt(held, fd)

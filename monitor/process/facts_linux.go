@@ -1,13 +1,11 @@
 package process
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -41,18 +39,11 @@ func (local) MainThreadCPU(pid int) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("reading the run time of process %d: %w", pid, err)
 	}
-	return parseSchedstat(data)
-}
-
-// parseSchedstat reads "RUN WAIT SLICES", of which the first counts
-// nanoseconds on a CPU.
-func parseSchedstat(data []byte) (time.Duration, error) {
-	run, _, ok := bytes.Cut(data, []byte{' '})
-	ns, err := strconv.ParseUint(string(run), 10, 63)
-	if !ok || err != nil {
+	var run, wait int64 // in nanoseconds
+	if _, err := fmt.Sscan(string(data), &run, &wait); err != nil {
 		return 0, fmt.Errorf("%.40q is not the content of a schedstat file", data)
 	}
-	return time.Duration(ns), nil
+	return time.Duration(run), nil
 }
 
 // SameUser reports whether a process runs as our user and nobody else: its real,

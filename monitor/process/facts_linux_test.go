@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"lamplighter/monitor"
 )
@@ -59,23 +58,6 @@ func TestSharesPath(t *testing.T) {
 	}
 	if _, err := SharesPath(1<<30, dir); err == nil {
 		t.Error("of nobody")
-	}
-}
-
-func TestParseSchedstat(t *testing.T) {
-	for in, want := range map[string]time.Duration{
-		"1061604399 45776330 670\n": 1061604399,
-		"0 0 0\n":                   0,
-		"9223372036854775807 1 1\n": 1<<63 - 1,
-	} {
-		if got, err := parseSchedstat([]byte(in)); err != nil || got != want {
-			t.Errorf("%q: %v, %v", in, got, err)
-		}
-	}
-	for _, bad := range []string{"", " ", "1", "-1 2 3", "x 2 3", "9223372036854775808 1 1"} {
-		if got, err := parseSchedstat([]byte(bad)); err == nil {
-			t.Errorf("%q became %v", bad, got)
-		}
 	}
 }
 

@@ -161,18 +161,18 @@ func list(path string) ([]int, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	return numbers(dir)
+	names, err := dir.Readdirnames(-1)
+	return numbers(names), err
 }
 
-// numbers is list of an open directory.
-func numbers(dir *os.File) (all []int, err error) {
-	names, err := dir.Readdirnames(-1)
+// numbers are those among some names.
+func numbers(names []string) (all []int) {
 	for _, name := range names {
 		if n, err := strconv.ParseInt(name, 10, 32); err == nil {
 			all = append(all, int(n))
 		}
 	}
-	return all, err
+	return all
 }
 
 // sinceBoot is the clock that process start times are measured on.
@@ -233,7 +233,7 @@ func (p procfs) children(pid int) ([]int, error) {
 		b, err := readWholeAt(unix.AT_FDCWD, p.path(pid, "/task/"+strconv.Itoa(tid)+"/children"))
 		switch {
 		case err == nil:
-			pids = parsePIDs(pids, b)
+			pids = append(pids, numbers(strings.Fields(string(b)))...)
 		case errors.Is(err, unix.ESRCH):
 		case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES):
 			// The thread has ended, or nobody has such a file.

@@ -132,24 +132,3 @@ func parseCmdline(b []byte) []string {
 	}
 	return strings.Split(all, "\x00")
 }
-
-// parseLastPID reads the last field of /proc/loadavg: the pid that was handed
-// out last in our pid namespace, to a process or a thread.
-func parseLastPID(b []byte) (int, bool) {
-	b = bytes.TrimSpace(b)
-	n, ok := number(b[bytes.LastIndexByte(b, ' ')+1:])
-	if !ok || n > math.MaxInt32 || bytes.Count(b, []byte(" ")) != 4 {
-		return 0, false
-	}
-	return int(n), true
-}
-
-// parsePIDs reads the text of /proc/PID/task/TID/children.
-func parsePIDs(to []int, b []byte) []int {
-	for field := range bytes.FieldsSeq(b) {
-		if n, ok := number(field); ok && n > 0 && n <= math.MaxInt32 {
-			to = append(to, int(n))
-		}
-	}
-	return to
-}

@@ -91,26 +91,6 @@ func TestParseCmdline(t *testing.T) {
 	}
 }
 
-func TestParseLastPID(t *testing.T) {
-	for _, c := range []struct {
-		in   string
-		want int
-		ok   bool
-	}{
-		{"0.08 0.12 0.09 1/87 9358\n", 9358, true},
-		{"0.08 0.12 0.09 1/87 0\n", 0, true},
-		{"0.08 0.12 0.09 1/87 -1\n", 0, false},
-		{"0.08 0.12 0.09 1/87", 0, false},
-		{"", 0, false},
-		{"1", 0, false},
-		{"0.08 0.12 0.09 1/87 99999999999", 0, false},
-	} {
-		if got, ok := parseLastPID([]byte(c.in)); got != c.want || ok != c.ok {
-			t.Errorf("%q: %d, %v", c.in, got, ok)
-		}
-	}
-}
-
 func FuzzParseCmdline(f *testing.F) {
 	for _, s := range []string{"", "a", "a\x00b\x00", "\x00\x00", "a title\x00\x00"} {
 		f.Add([]byte(s))

@@ -2,6 +2,8 @@ package process
 
 import (
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -32,14 +34,16 @@ func newTableSource() *tableSource {
 const listFor = 1200 * time.Millisecond
 
 // forked reports whether a process may have begun since it was called last. The
-// kernel tells in /proc/loadavg which pid it handed out last. That is before its
+// kernel tells in /proc/loadavg which pid of our namespace it handed out last, to a
+// process or a thread. That is before its
 // process shows in /proc, a moment or on a busy machine many milliseconds.
 func (s *tableSource) forked() bool {
 	last, now := 0, s.now()
 	var buf [128]byte
 	if s.gated {
-		if b, err := readAt(unix.AT_FDCWD, s.fs.root+"/loadavg", buf[:]); err == nil {
-			last, _ = parseLastPID(b)
+		b, _ := readAt(unix.AT_FDCWD, s.fs.root+"/loadavg", buf[:])
+		if fields := strings.Fields(string(b)); len(fields) == 5 {
+			last, _ = strconv.Atoi(fields[4])
 		}
 	}
 	if last == 0 || last != s.last {
