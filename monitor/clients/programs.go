@@ -2,7 +2,6 @@ package clients
 
 import (
 	"cmp"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,12 +11,16 @@ import (
 )
 
 // Running tells which clients run among some processes: their pids in ascending
-// order, by the ID of the client. A client that does not run is not in it. Of a
-// program with windows only the main process counts, not the helpers that it starts.
+// order, by the ID of the client. A client that does not run is not in it. What another
+// process of the same client has started is only a helper of that, and not counted.
 func Running(all []process.Info) map[string][]int {
+	is := map[int]string{}
+	for _, p := range all {
+		is[p.PID] = Of(p)
+	}
 	found := map[string][]int{}
 	for _, p := range all {
-		if id, helper := identify(p); id != "" && !helper {
+		if id := is[p.PID]; id != "" && id != is[p.Parent] {
 			found[id] = append(found[id], p.PID)
 		}
 	}
@@ -25,13 +28,6 @@ func Running(all []process.Info) map[string][]int {
 		slices.Sort(pids)
 	}
 	return found
-}
-
-// Of is the ID of the client that a process is, or whose helper it is: a program
-// with windows starts servers from one. It is "" for all others.
-func Of(p process.Info) string {
-	id, _ := identify(p)
-	return id
 }
 
 // NameOf is what people call the program of a process that has started an instance
@@ -50,9 +46,9 @@ func SaidName(said string) string {
 	return cmp.Or(says.name, productNames[name], said, "unknown program")
 }
 
-// identify tells the client that a process is, and whether it is only a helper of
-// it.
-func identify(p process.Info) (id string, helper bool) {
+// Of is the ID of the client that a process is, or whose helper it is: a program
+// with windows starts servers from one. It is "" for all others.
+func Of(p process.Info) string {
 	argv0 := ""
 	if len(p.Args) > 0 {
 		argv0 = p.Args[0]
@@ -62,15 +58,13 @@ func identify(p process.Info) (id string, helper bool) {
 	owner := first(func(c client) bool { return hasPart(path, c.own) })
 	switch {
 	case isOurs(name) || isOurs(monitor.ProgramName(argv0)):
-		return "", false // also where it passes on what a client is called
+		return "" // also where it passes on what a client is called
 	case owner.id != "":
-		id = owner.id
+		return owner.id
 	case command.RuntimeOf(name) == command.Node:
-		return idOfScript(p, exe), false
-	default:
-		id = idOfProgram(name, path)
+		return idOfScript(p)
 	}
-	return id, id != "" && (isHelper(p.Args) || strings.Contains(name, " helper") || strings.HasPrefix(name, "language_server"))
+	return idOfProgram(name, path)
 }
 
 // idOfProgram is the client that a program of its own is. The path has slashes and
@@ -79,12 +73,12 @@ func idOfProgram(name, path string) string {
 	if strings.HasPrefix(name, "codex-x86_64-") || strings.HasPrefix(name, "codex-aarch64-") {
 		return "codex" // as the files of its releases are called
 	}
+	// macOS calls helpers "Code Helper (Plugin)".
+	name, _, _ = strings.Cut(name, " helper")
 	// The command line tool of Claude and its application are both called claude, and the
 	// application brings the tool with it, on macOS as a claude.app below claude-code.
 	byPath := name == "electron" || name == "claude" && !strings.Contains(path, "/claude-code/")
 	owner := first(func(c client) bool { return byPath && hasPart(path, c.paths) })
-	// macOS calls helpers "Code Helper (Plugin)".
-	name, _, _ = strings.Cut(name, " helper")
 	name = strings.ReplaceAll(name, " ", "")
 	return cmp.Or(owner.id, first(func(c client) bool { return monitor.HasWord(c.programs, name) }).id)
 }
@@ -94,34 +88,10 @@ func hasPart(path string, parts []string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(path, part) })
 }
 
-// isHelper reports whether a program that is made with Electron runs as a helper:
-// that has a --type, or runs a script of the program or of an extension as node
-// would. A file that is to be opened may be a script as well. Some helpers write
-// their command line anew, as one text.
-//
-// Source: the page "Process Model" of Electron's documentation, and
-// ELECTRON_RUN_AS_NODE in its page "Environment Variables".
-func isHelper(args []string) bool {
-	for i, arg := range args {
-		if strings.HasPrefix(arg, "--type=") || i == 0 && strings.Contains(arg, " --type=") {
-			return true
-		}
-	}
-	if len(args) < 2 {
-		return false
-	}
-	script := slashed(args[1])
-	return slices.Contains([]string{".js", ".mjs", ".cjs"}, filepath.Ext(script)) && hasPart(script, []string{"/resources/app", "/extensions/"})
-}
-
-// idOfScript is the client whose script a runner of scripts runs.
-func idOfScript(p process.Info, exe string) string {
-	script := command.Parse(exe, p.Args).Script
-	path, name := "/"+slashed(script), scriptName(p)
-	title, titled := strings.CutPrefix(script, "title:")
-	if titled {
-		path, name = "", title // a script may write what it is called over its command line
-	}
+// idOfScript is the client whose script a runner of scripts runs. A script may write what
+// it is called over its command line.
+func idOfScript(p process.Info) string {
+	path, name := "/"+slashed(command.Parse(p.Exe, p.Args).Script), scriptName(p)
 	return first(func(c client) bool { return hasPart(path, c.packages) || monitor.HasWord(c.scripts, name) }).id
 }
 

@@ -10,15 +10,6 @@ import (
 	"lamplighter/monitor/process"
 )
 
-// mainOf is the client that a process is, "" for a helper.
-func mainOf(p process.Info) string {
-	id, helper := identify(p)
-	if helper {
-		return ""
-	}
-	return id
-}
-
 func TestClientOf(t *testing.T) {
 	for _, test := range []struct {
 		want, exe string
@@ -51,9 +42,9 @@ func TestClientOf(t *testing.T) {
 		{"claude-desktop", "/usr/lib/claude-desktop/claude-desktop", []string{"/usr/lib/claude-desktop/claude-desktop"}},
 		{"claude-desktop", "/opt/Claude/claude", []string{"/opt/Claude/claude"}},
 		{"claude-desktop", "/usr/lib/claude-desktop/node_modules/electron/dist/electron", []string{"electron", "/usr/lib/claude-desktop/app.asar"}},
-		{"", "/Applications/Claude.app/Contents/Frameworks/Claude Helper (Renderer).app/Contents/MacOS/Claude Helper (Renderer)", []string{"Claude Helper", "--type=renderer"}},
-		{"", `C:\Users\ada\AppData\Local\AnthropicClaude\app-0.14.4\claude.exe`, []string{"claude.exe", "--type=gpu-process"}},
-		{"", "/usr/lib/claude-desktop/claude-desktop", []string{"/usr/lib/claude-desktop/claude-desktop --type=zygote --no-sandbox"}},
+		{"claude-desktop", "/Applications/Claude.app/Contents/Frameworks/Claude Helper (Renderer).app/Contents/MacOS/Claude Helper (Renderer)", []string{"Claude Helper", "--type=renderer"}},
+		{"claude-desktop", `C:\Users\ada\AppData\Local\AnthropicClaude\app-0.14.4\claude.exe`, []string{"claude.exe", "--type=gpu-process"}},
+		{"claude-desktop", "/usr/lib/claude-desktop/claude-desktop", []string{"/usr/lib/claude-desktop/claude-desktop --type=zygote --no-sandbox"}},
 
 		{"codex", "/usr/lib/node_modules/@openai/codex/vendor/x86_64-unknown-linux-musl/codex/codex", []string{"codex"}},
 		{"codex", "/usr/local/bin/codex-x86_64-unknown-linux-musl", []string{"codex"}},
@@ -72,7 +63,7 @@ func TestClientOf(t *testing.T) {
 		{"cursor", `C:\Users\ada\AppData\Local\Programs\cursor\Cursor.exe`, []string{"Cursor.exe"}},
 		{"cursor", "/Applications/Cursor.app/Contents/MacOS/Cursor", []string{"Cursor"}},
 		{"cursor", "/home/ada/.local/share/cursor-agent/versions/2025.10/node", []string{"/home/ada/.local/bin/cursor-agent", "--use-system-ca", "index.js"}},
-		{"", "/Applications/Cursor.app/Contents/Frameworks/Cursor Helper (Plugin).app/Contents/MacOS/Cursor Helper (Plugin)", []string{"Cursor Helper", "--type=utility"}},
+		{"cursor", "/Applications/Cursor.app/Contents/Frameworks/Cursor Helper (Plugin).app/Contents/MacOS/Cursor Helper (Plugin)", []string{"Cursor Helper", "--type=utility"}},
 
 		{"vscode", "/usr/share/code/code", []string{"/usr/share/code/code"}},
 		{"vscode", "/usr/share/code/code", []string{"code", "/home/ada/src/main.js"}},
@@ -83,9 +74,9 @@ func TestClientOf(t *testing.T) {
 		{"vscode", "/Applications/Visual Studio Code.app/Contents/MacOS/Electron", []string{"Electron"}},
 		{"vscode", "/Applications/Visual Studio Code - Insiders.app/Contents/MacOS/Code - Insiders", []string{"Code - Insiders"}},
 		{"vscode", "/Applications/VSCodium.app/Contents/MacOS/Electron", []string{"Electron"}},
-		{"", "/usr/share/code/code", []string{"code", "--type=renderer"}},
-		{"", "/usr/share/code/code", []string{"code", "/usr/share/code/resources/app/out/cli.js", "."}},
-		{"", "/usr/share/code/code", []string{"code", "/home/ada/.vscode/extensions/x/server.js", "--node-ipc"}},
+		{"vscode", "/usr/share/code/code", []string{"code", "--type=renderer"}},
+		{"vscode", "/usr/share/code/code", []string{"code", "/usr/share/code/resources/app/out/cli.js", "."}},
+		{"vscode", "/usr/share/code/code", []string{"code", "/home/ada/.vscode/extensions/x/server.js", "--node-ipc"}},
 		{"", "/Applications/Slack.app/Contents/MacOS/Electron", []string{"Electron"}},
 
 		// What an editor runs for somebody who works on another machine.
@@ -93,11 +84,10 @@ func TestClientOf(t *testing.T) {
 		{"vscode", "/home/ada/.vscode-server-insiders/bin/1a2b/node", []string{"node", "/home/ada/.vscode-server-insiders/bin/1a2b/out/server-main.js"}},
 		{"cursor", "/home/ada/.cursor-server/bin/linux-x64/1a2b/node", []string{"node", "/home/ada/.cursor-server/bin/linux-x64/1a2b/out/server-main.js"}},
 		{"windsurf", "/home/ada/.windsurf-server/bin/1a2b/node", []string{"node", "/home/ada/.windsurf-server/bin/1a2b/out/server-main.js"}},
-		{"", "/home/ada/.vscode-server/cli/servers/Stable-1a2b/server/node", []string{"node", "/home/ada/.vscode-server/cli/servers/Stable-1a2b/server/out/bootstrap-fork", "--type=extensionHost"}},
-		{"", "/home/ada/.vscode-server/bin/1a2b/node", []string{"node", "/home/ada/.vscode-server/extensions/x/server.js", "--node-ipc"}},
+		{"vscode", "/home/ada/.vscode-server/cli/servers/Stable-1a2b/server/node", []string{"node", "/home/ada/.vscode-server/cli/servers/Stable-1a2b/server/out/bootstrap-fork", "--type=extensionHost"}},
+		{"vscode", "/home/ada/.vscode-server/bin/1a2b/node", []string{"node", "/home/ada/.vscode-server/extensions/x/server.js", "--node-ipc"}},
 		{"", "/usr/bin/node", []string{"node", "/home/ada/.vscode-server/extensions/x/mcp.js"}},
 		{"claude-code", "/home/ada/.vscode-server/extensions/anthropic.claude-code-2.0.0/resources/native-binary/claude", []string{"claude"}},
-		{"", "/usr/share/windsurf/resources/app/extensions/windsurf/bin/language_server_linux_x64", []string{"language_server_linux_x64", "--run_child"}},
 
 		// Ours, whatever it passes on.
 		{"", "/usr/bin/lamplighter-connect", []string{"lamplighter-connect", "connect", "--", "claude"}},
@@ -120,7 +110,7 @@ func TestClientOf(t *testing.T) {
 		{"", "", nil},
 		{"", "", []string{""}},
 	} {
-		if got := mainOf(process.Info{Exe: test.exe, Args: test.args}); got != test.want {
+		if got := Of(process.Info{Exe: test.exe, Args: test.args}); got != test.want {
 			t.Errorf("%q with %q is %q, want %q", test.exe, test.args, got, test.want)
 		}
 	}
@@ -146,9 +136,11 @@ func TestHelpers(t *testing.T) {
 
 func TestRunning(t *testing.T) {
 	got := Running([]process.Info{
-		{Identity: monitor.Identity{PID: 30}, Exe: "/usr/bin/claude", Args: []string{"claude"}},
 		{Identity: monitor.Identity{PID: 4}, Exe: "/usr/bin/node", Args: []string{"node", "/usr/bin/claude"}},
 		{Identity: monitor.Identity{PID: 5}, Exe: "/usr/share/code/code", Args: []string{"code"}},
+		{Identity: monitor.Identity{PID: 3}, Parent: 5, Exe: "/usr/share/code/code", Args: []string{"code", "--type=zygote"}},
+		{Identity: monitor.Identity{PID: 9}, Parent: 3, Exe: "/usr/share/code/code", Args: []string{"code", "--type=renderer"}},
+		{Identity: monitor.Identity{PID: 30}, Parent: 9, Exe: "/usr/bin/claude", Args: []string{"claude"}},
 		{Identity: monitor.Identity{PID: 6}, Exe: "/usr/share/codium/codium", Args: []string{"codium"}},
 		{Identity: monitor.Identity{PID: 7}, Exe: "/usr/bin/lamplighter-connect", Args: []string{"lamplighter-connect"}},
 		{Identity: monitor.Identity{PID: 8}, Exe: "/usr/bin/bash", Args: []string{"bash"}},
