@@ -135,7 +135,7 @@ func (e Entry) Runs(exe string, args []string) Fit {
 // that is called mcp.
 func runsPackage(pkg string, c command.Command) bool {
 	script, own := cmp.Or(c.Script, c.Program), pkg[strings.LastIndexByte(pkg, '/')+1:]
-	return strings.Contains(slashed(script), "/node_modules/"+pkg+"/") || monitor.ProgramName(script) == own && len(own) >= 5
+	return strings.Contains(Slashed(script), "/node_modules/"+pkg+"/") || monitor.ProgramName(script) == own && len(own) >= 5
 }
 
 // maxFront is how many words an interpreter may need before the program of an entry:
@@ -155,7 +155,7 @@ func (e Entry) starts(exe string, front []string) bool {
 // sameFile reports whether two names of a program or a script may be one: two absolute
 // paths have to be equal, but for variables, else the last parts.
 func sameFile(says, is string) bool {
-	says, is = slashed(says), slashed(is)
+	says, is = Slashed(says), Slashed(is)
 	if variable.MatchString(says[strings.LastIndexByte(says, '/')+1:]) {
 		return false
 	}
@@ -213,7 +213,7 @@ func (e Entry) In(dir string) bool {
 		return true
 	}
 	inside, err := filepath.Rel(filepath.Clean(e.Dir), filepath.Clean(dir))
-	return dir != "" && err == nil && inside != ".." && !strings.HasPrefix(inside, ".."+string(filepath.Separator))
+	return dir != "" && err == nil && filepath.IsLocal(inside)
 }
 
 // For reports whether a process of a client, by its ID, may have started the entry: it

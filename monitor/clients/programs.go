@@ -54,7 +54,7 @@ func Of(p process.Info) string {
 		argv0 = p.Args[0]
 	}
 	exe := cmp.Or(p.Exe, argv0)
-	name, path := monitor.ProgramName(exe), slashed(exe)
+	name, path := monitor.ProgramName(exe), Slashed(exe)
 	owner := first(func(c client) bool { return hasPart(path, c.own) })
 	switch {
 	case isOurs(name) || isOurs(monitor.ProgramName(argv0)):
@@ -91,7 +91,7 @@ func hasPart(path string, parts []string) bool {
 // idOfScript is the client whose script a runner of scripts runs. A script may write what
 // it is called over its command line.
 func idOfScript(p process.Info) string {
-	path, name := "/"+slashed(command.Parse(p.Exe, p.Args).Script), scriptName(p)
+	path, name := "/"+Slashed(command.Parse(p.Exe, p.Args).Script), scriptName(p)
 	return first(func(c client) bool { return hasPart(path, c.packages) || monitor.HasWord(c.scripts, name) }).id
 }
 
@@ -105,7 +105,12 @@ func isOurs(name string) bool {
 	return name == "lamplighter" || strings.HasPrefix(name, "lamplighter-")
 }
 
-// slashed is a path for comparing parts of it.
-func slashed(path string) string {
-	return strings.ToLower(strings.ReplaceAll(strings.TrimSuffix(path, " (deleted)"), `\`, "/"))
+// Slashed is a path for comparing parts of it: in lower case, with the separators of every
+// system alike. What is recorded on one is read on another.
+func Slashed(path string) string {
+	path = strings.ToLower(strings.ReplaceAll(strings.TrimSuffix(path, " (deleted)"), `\`, "/"))
+	for strings.Contains(path, "//") {
+		path = strings.ReplaceAll(path, "//", "/")
+	}
+	return path
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/clients"
 	"lamplighter/monitor/command"
 )
 
@@ -13,7 +14,7 @@ import (
 type subject struct {
 	runtime command.Trait
 	flag    string // "-m" before a module of Python
-	what    string // the path of the program, or of the script, module or image, as pathOf gives it
+	what    string // the path of the program, or of the script, module or image, as clients.Slashed gives it
 	name    string // what the program is called, of a process by argv[0]
 	args    []string
 }
@@ -23,7 +24,7 @@ var families = map[string]command.Trait{"node": command.Node, "python": command.
 
 // says is what a rule says that a process runs.
 func (r Rule) says() subject {
-	program := pathOf(r.Program)
+	program := clients.Slashed(r.Program)
 	s := subject{runtime: families[program], what: strings.TrimSuffix(program, ".exe"), args: r.Arguments}
 	if s.runtime != 0 {
 		s.what = ""
@@ -35,7 +36,7 @@ func (r Rule) says() subject {
 			s.args = s.args[1:]
 		}
 		if len(s.args) > 0 {
-			s.what, s.args = pathOf(s.args[0]), s.args[1:]
+			s.what, s.args = clients.Slashed(s.args[0]), s.args[1:]
 		}
 	}
 	s.name = s.last()
@@ -49,7 +50,7 @@ func read(exe string, args []string) (subject, bool) {
 	if exe == "" || c.Program == "" || len(c.Through) > 0 {
 		return subject{}, false
 	}
-	return subject{c.Runtime, c.Flag, pathOf(cmp.Or(c.Script, c.Program)), monitor.ProgramName(args[0]), c.Args}, true
+	return subject{c.Runtime, c.Flag, clients.Slashed(cmp.Or(c.Script, c.Program)), monitor.ProgramName(args[0]), c.Args}, true
 }
 
 func (s *subject) last() string { return s.what[strings.LastIndexByte(s.what, '/')+1:] }
@@ -127,17 +128,6 @@ func packageAt(path string) string {
 		return parts[0] + "/" + parts[1]
 	}
 	return parts[0]
-}
-
-// pathOf is a path in lower case, with the separators of every system alike: a table
-// that is recorded on one is read on another.
-func pathOf(s string) string {
-	s = strings.ToLower(strings.TrimSuffix(s, " (deleted)"))
-	s = strings.ReplaceAll(s, `\`, "/")
-	for strings.Contains(s, "//") {
-		s = strings.ReplaceAll(s, "//", "/")
-	}
-	return s
 }
 
 // endsWith compares the end of a path, part by part.

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/clients"
 	"lamplighter/monitor/command"
 )
 
@@ -40,7 +41,7 @@ func (r Rule) checkMeaning() error {
 		return wrong(field, "%q would match what others run too; write the directory before it, such as my-server/%s", s.what, strings.TrimLeft(s.what, "/"))
 	case monitor.HasWord(frameworks, last) && slices.ContainsFunc(s.args, isApp):
 	case monitor.HasWord(frameworks, last), command.Is(last, command.Interpreter):
-		if !slices.ContainsFunc(s.args, func(a string) bool { return isApp(a) && specific(pathOf(a)) }) {
+		if !slices.ContainsFunc(s.args, func(a string) bool { return isApp(a) && specific(clients.Slashed(a)) }) {
 			return wrong("arguments", "would match what others run with %s too; add what it runs, such as acme:app or my-server/server.rb", last)
 		}
 	case s.runtime != 0:
@@ -57,7 +58,7 @@ const frameworks = "uvicorn gunicorn hypercorn flask celery streamlit"
 
 // isApp reports whether an argument may name what a framework serves.
 func isApp(a string) bool {
-	return isWord(a) && !strings.HasPrefix(a, "-") && (hasMCP(a) || specific(pathOf(a)))
+	return isWord(a) && !strings.HasPrefix(a, "-") && (hasMCP(a) || specific(clients.Slashed(a)))
 }
 
 // isWord reports whether an argument is more than an option of one letter.

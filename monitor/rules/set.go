@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/clients"
 	"lamplighter/monitor/command"
 )
 
@@ -87,7 +88,7 @@ func (s *subject) fits(p *subject) bool {
 func inOrder(words, args []string) (rest []string, ok bool) {
 	option := false // the argument before was one that was skipped
 	for len(words) > 0 && len(args) > 0 {
-		arg, word := pathOf(args[0]), pathOf(words[0])
+		arg, word := clients.Slashed(args[0]), clients.Slashed(words[0])
 		switch {
 		case arg == word, trimEnding(arg) == word, strings.Contains(word, "/") && endsWith(arg, word):
 			words, option = words[1:], false
