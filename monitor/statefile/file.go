@@ -105,7 +105,7 @@ func Read(path string, limit int64) ([]byte, error) {
 // beside it, which it returns. After an error it lies where it was, and nowhere else; the
 // error is that of replace, or says that it cannot be set aside.
 func Quarantine(path string, now time.Time, replace func() error) (kept string, err error) {
-	if !exists(path) { // somebody has removed it since
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) { // somebody has removed it since
 		return "", replace()
 	}
 	kept = path + ".corrupt-" + now.UTC().Format("20060102T150405.000Z")
@@ -127,9 +127,4 @@ func Quarantine(path string, now time.Time, replace func() error) (kept string, 
 		err = errors.Join(err, undo)
 	}
 	return "", err
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return !errors.Is(err, fs.ErrNotExist)
 }

@@ -58,10 +58,7 @@ func Beside(path string, write func(*os.File) error) (name string, err error) {
 	if err = write(file); err == nil {
 		err = file.Sync() // a rename may reach the disk before the content
 	}
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
+	if err = errors.Join(err, file.Close()); err != nil {
 		return "", errors.Join(pathError{path, Cause(err)}, os.Remove(file.Name()))
 	}
 	return file.Name(), nil
