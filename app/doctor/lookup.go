@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"path/filepath"
-	"runtime"
 
 	"lamplighter/monitor/process"
 )
@@ -27,5 +26,5 @@ func pathDirs(path string) []string {
 // lookIn is the path of the program of that name in the first of these directories
 // that has one; "" for none.
 func lookIn(dirs []string, name string) string {
-	return process.FindProgram(runtime.GOOS, dirs, name)
+	return process.FindProgram(dirs, name)
 }

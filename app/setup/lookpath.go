@@ -27,7 +27,7 @@ func (f finder) lookPath(program string) (string, error) {
 		}
 		program = filepath.Base(program)
 	}
-	if path := process.FindProgram(f.goos, dirs, program); path != "" {
+	if path := process.FindProgram(dirs, program); path != "" {
 		return path, nil
 	}
 	return "", &exec.Error{Name: program, Err: exec.ErrNotFound}

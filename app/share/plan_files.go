@@ -235,7 +235,7 @@ func (w *wish) find(name string) string {
 	for i, dir := range dirs {
 		dirs[i] = from(w.Dir, dir)
 	}
-	return process.FindProgram(runtime.GOOS, dirs, name)
+	return process.FindProgram(dirs, name)
 }
 
 // tools are the programs that language servers and what starts Serena use, as
