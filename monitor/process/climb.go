@@ -92,13 +92,12 @@ func treeOf(root monitor.Identity, stat func(pid int) (Stat, error), children fu
 	tree := []Stat{s}
 	in := map[int]bool{root.PID: true}
 	for i := 0; i < len(tree); i++ {
-		parent := &tree[i]
-		parent.RSSBytes, _ = ResidentMemory(parent.PID)
+		tree[i].RSSBytes, _ = ResidentMemory(tree[i].PID)
+		parent := tree[i]
 		pids, err := children(parent.PID)
 		if err != nil && !errors.Is(err, ErrGone) {
 			return nil, err
 		}
-		var below []Stat
 		for _, pid := range pids {
 			s, err := stat(pid)
 			if err != nil && !errors.Is(err, ErrGone) {
@@ -106,10 +105,9 @@ func treeOf(root monitor.Identity, stat func(pid int) (Stat, error), children fu
 			}
 			if err == nil && !in[pid] && s.Parent == parent.PID && s.Start >= parent.Start {
 				in[pid] = true
-				below = append(below, s)
+				tree = append(tree, s)
 			}
 		}
-		tree = append(tree, below...)
 	}
 	return tree, nil
 }

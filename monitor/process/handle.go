@@ -88,7 +88,7 @@ func (h *Handle) send(doing string, signal os.Signal) error {
 	if err == nil {
 		err = h.process.Signal(signal)
 		// Windows refuses for one that is ending already.
-		if over, asked := h.over(); err != nil && (over && asked == nil || errors.Is(err, os.ErrProcessDone)) {
+		if over, _ := h.over(); err != nil && (over || errors.Is(err, os.ErrProcessDone)) {
 			err = gone(h.id.PID)
 		}
 	}
@@ -108,7 +108,7 @@ func (h *Handle) over() (over bool, err error) {
 // has. After Close it is asked by its start time.
 func (h *Handle) Ended() bool {
 	over, err := h.over()
-	return over || err != nil && ended(h.id)
+	return over || err != nil && !MayLive(Local(), h.id)
 }
 
 // Wait blocks until the process has ended, or until ctx ends and returns its
@@ -139,6 +139,3 @@ func confirm(id monitor.Identity) error {
 	}
 	return err
 }
-
-// ended reports whether a process has certainly ended.
-func ended(id monitor.Identity) bool { return errors.Is(confirm(id), ErrGone) }

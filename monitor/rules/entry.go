@@ -141,7 +141,7 @@ func For(exe string, args []string) (r Rule, err error) {
 			r.Arguments = []string{c.Flag, c.Script}
 		case c.Runtime != 0:
 			r.Arguments = []string{end}
-		case len(c.Args) > 0 && isWord(c.Args[0]):
+		case len(c.Args) > 0 && twoLetters.MatchString(c.Args[0]):
 			r.Arguments = c.Args[:1]
 		}
 		for name, runtime := range families {

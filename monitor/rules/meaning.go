@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -47,7 +48,7 @@ func (r Rule) checkMeaning() error {
 	case s.runtime != 0:
 	case len(s.args) == 0 && !hasMCP(last) && !specific(strings.TrimSuffix(s.what, last)):
 		return &FieldError{"", "names a program alone, which may also do other things than serve; add arguments:, or the directory to program:"}
-	case len(s.args) > 0 && !slices.ContainsFunc(s.args, isWord):
+	case len(s.args) > 0 && !slices.ContainsFunc(s.args, twoLetters.MatchString):
 		return wrong("arguments", "has no word that tells the server from other uses of the program; add one, such as mcp or serve")
 	}
 	return nil
@@ -58,19 +59,11 @@ const frameworks = "uvicorn gunicorn hypercorn flask celery streamlit"
 
 // isApp reports whether an argument may name what a framework serves.
 func isApp(a string) bool {
-	return isWord(a) && !strings.HasPrefix(a, "-") && (hasMCP(a) || specific(clients.Slashed(a)))
+	return twoLetters.MatchString(a) && !strings.HasPrefix(a, "-") && (hasMCP(a) || specific(clients.Slashed(a)))
 }
 
-// isWord reports whether an argument is more than an option of one letter.
-func isWord(a string) bool {
-	letters := 0
-	for _, r := range a {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			letters++
-		}
-	}
-	return letters >= 2
-}
+// twoLetters is what is more than an option of one letter.
+var twoLetters = regexp.MustCompile(`(?s)[\pL\p{Nd}].*[\pL\p{Nd}]`)
 
 func hasMCP(word string) bool { return strings.Contains(strings.ToLower(word), "mcp") }
 
