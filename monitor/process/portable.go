@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/shirou/gopsutil/v3/net"
@@ -113,22 +112,16 @@ func gopsutilTable() ([]tcpEnd, error) {
 	}
 	table := make([]tcpEnd, 0, len(all))
 	for _, c := range all {
-		remote, _ := parseAddr(c.Raddr, c.Family)
-		if local, ok := parseAddr(c.Laddr, c.Family); ok {
+		remote, _ := parseAddr(c.Raddr)
+		if local, ok := parseAddr(c.Laddr); ok {
 			table = append(table, tcpEnd{local: local, remote: remote, status: c.Status, pid: int(c.Pid)})
 		}
 	}
 	return table, nil
 }
 
-// parseAddr reads an address of a family; lsof writes a wildcard as a star.
-func parseAddr(a net.Addr, family uint32) (netip.AddrPort, bool) {
-	addr, err := netip.ParseAddr(a.IP)
-	switch {
-	case a.IP == "*" && family == syscall.AF_INET:
-		addr, err = netip.IPv4Unspecified(), nil
-	case a.IP == "*":
-		addr, err = netip.IPv6Unspecified(), nil
-	}
+// parseAddr reads an address; lsof writes a wildcard of either family as a star.
+func parseAddr(a net.Addr) (netip.AddrPort, bool) {
+	addr, err := netip.ParseAddr(strings.Replace(a.IP, "*", "::", 1))
 	return netip.AddrPortFrom(addr.Unmap(), uint16(a.Port)), err == nil && a.Port > 0 && a.Port <= math.MaxUint16
 }

@@ -2,7 +2,6 @@ package process
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -159,17 +158,13 @@ func serviceOf(ctx context.Context, tree []monitor.Identity) (unit string, err e
 }
 
 // tcpTable asks the kernel for all TCP connections: to start lsof for each request
-// would cost too much. The table may grow between the question for its length and the
-// one for itself.
+// would cost too much. That the table may grow meanwhile the kernel allows for.
+//
+// Source: get_pcblist_n in bsd/netinet/in_pcblist.c of xnu.
 func tcpTable() ([]tcpEnd, error) {
-	const name = "net.inet.tcp.pcblist_n"
-	for tries := 0; ; tries++ {
-		raw, err := unix.SysctlRaw(name)
-		if err == nil {
-			return parsePCBList(raw), nil
-		}
-		if tries == 3 || !errors.Is(err, unix.ENOMEM) {
-			return nil, fmt.Errorf("sysctl %s: %w", name, err)
-		}
+	raw, err := unix.SysctlRaw("net.inet.tcp.pcblist_n")
+	if err != nil {
+		return nil, fmt.Errorf("sysctl net.inet.tcp.pcblist_n: %w", err)
 	}
+	return parsePCBList(raw), nil
 }

@@ -62,15 +62,6 @@ func statOf(pid int, h windows.Handle) (Stat, error) {
 	return Stat{Identity: id, Parent: int(info.InheritedFromUniqueProcessId), Session: -1, CPU: cpu}, nil
 }
 
-// shortName is the image name without its directory and .exe.
-func shortName(path string) string {
-	name := path[strings.LastIndexAny(path, `\/`)+1:]
-	if dot := len(name) - len(".exe"); dot > 0 && strings.EqualFold(name[dot:], ".exe") {
-		return name[:dot]
-	}
-	return name
-}
-
 func everyone() ([]listed, error) {
 	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPPROCESS, 0)
 	if err != nil {
@@ -107,7 +98,8 @@ func Read(pid int) (Info, error) {
 	if err != nil {
 		args = []string{line}
 	}
-	return Info{Identity: s.Identity, Parent: s.Parent, Name: shortName(exe), Exe: exe, Args: args}, nil
+	name := strings.TrimSuffix(exe[strings.LastIndexByte(exe, '\\')+1:], ".exe")
+	return Info{Identity: s.Identity, Parent: s.Parent, Name: name, Exe: exe, Args: args}, nil
 }
 
 // ReadStat reads the current state of any process that we may open.
@@ -137,11 +129,11 @@ func SameUser(pid int) (bool, error) {
 	}
 	defer windows.CloseHandle(h)
 	var token windows.Token
-	if err := windows.OpenProcessToken(h, windows.TOKEN_QUERY, &token); err != nil {
-		return false, fmt.Errorf("looking for the owner of process %d: %w", pid, err)
+	var user *windows.Tokenuser
+	if err = windows.OpenProcessToken(h, windows.TOKEN_QUERY, &token); err == nil {
+		defer token.Close()
+		user, err = token.GetTokenUser()
 	}
-	defer token.Close()
-	user, err := token.GetTokenUser()
 	if err != nil {
 		return false, fmt.Errorf("looking for the owner of process %d: %w", pid, err)
 	}
@@ -152,27 +144,18 @@ func SameUser(pid int) (bool, error) {
 	return user.User.Sid.Equals(me.User.Sid), nil
 }
 
-// timeOfDay is SYSTEM_TIMEOFDAY_INFORMATION of ntexapi.h.
-type timeOfDay struct {
-	bootTime     int64
-	currentTime  int64
-	timeZoneBias int64
-	timeZoneID   uint32
-	_            uint32
-	bootTimeBias uint64
-	sleepBias    uint64
-}
-
 // BootID is a text that differs from boot to boot and stays the same within
 // one: pids of an earlier one mean nothing. Setting the clock moves the boot time
 // and its bias alike, so their difference does not change.
 func BootID() (string, error) {
-	var t timeOfDay
+	// SYSTEM_TIMEOFDAY_INFORMATION of ntexapi.h begins with the boot time; its bias is the
+	// fifth number.
+	var t [6]int64
 	err := windows.NtQuerySystemInformation(windows.SystemTimeOfDayInformation, unsafe.Pointer(&t), uint32(unsafe.Sizeof(t)), nil)
 	if err != nil {
 		return "", fmt.Errorf("reading the id of this boot: %w", err)
 	}
-	return strconv.FormatInt(t.bootTime-int64(t.bootTimeBias), 16), nil
+	return strconv.FormatInt(t[0]-t[4], 16), nil
 }
 
 var (
