@@ -252,13 +252,8 @@ func (e localEnds) SameInput(wrapper monitor.Identity) bool {
 	if err != nil {
 		return false
 	}
-	return slices.ContainsFunc(all, func(e end) bool {
-		if e.fd <= 2 || !e.reads() {
-			return false
-		}
-		at, err := s.link(e.fd)
-		return err == nil && at == given
-	})
+	socket, inode, _ := parseEndLink([]byte(given))
+	return slices.ContainsFunc(all, func(e end) bool { return e.fd > 2 && e.reads() && e.socket == socket && e.inode == inode })
 }
 
 // HasUnixClients reports whether clients may have come to a server, or may still

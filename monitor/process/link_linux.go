@@ -117,15 +117,11 @@ func (o opened) streams() (streams, error) {
 	if err != nil {
 		return streams{}, err
 	}
-	null := false
-	if !slices.ContainsFunc(all, func(e end) bool { return e.fd == 0 }) {
-		link, err := o.link(0)
-		if err != nil {
-			return streams{}, err
-		}
-		null = link == "" || link == os.DevNull
+	input, err := o.link(0)
+	if err != nil {
+		return streams{}, err
 	}
-	return chooseStreams(all, null), nil
+	return chooseStreams(all, input == "" || input == os.DevNull), nil
 }
 
 // chooseStreams decides which ends may belong to the client; null says that

@@ -146,11 +146,7 @@ func isContained(pid int) (bool, error) {
 type localEnds struct{ server monitor.Identity }
 
 func (e localEnds) Directory() (string, error) {
-	p, err := process.NewProcess(int32(e.server.PID))
-	if err != nil {
-		return "", gone(e.server.PID)
-	}
-	dir, err := p.Cwd()
+	dir, err := (&process.Process{Pid: int32(e.server.PID)}).Cwd()
 	if err != nil {
 		return "", fmt.Errorf("reading the working directory of process %d: %w", e.server.PID, err)
 	}
