@@ -210,15 +210,14 @@ func (o opened) deserted(e end) (bool, error) {
 // The file system is not asked: it may be a network drive whose server is gone,
 // and what asks such a one waits for ever.
 func (o opened) link(fd int) (string, error) {
-	var buf [unix.PathMax]byte
-	n, err := unix.Readlinkat(o.dir, "fd/"+strconv.Itoa(fd), buf[:])
+	link, err := o.readLink("fd/" + strconv.Itoa(fd))
 	if errors.Is(err, unix.ENOENT) && unix.Faccessat(o.dir, "fd", unix.F_OK, 0) == nil {
 		return "", nil
 	}
 	if err != nil {
 		return "", o.fs.failed("looking at the descriptors of", o.pid, err)
 	}
-	return string(buf[:n]), nil
+	return link, nil
 }
 
 // SameInput reports whether another process has the same standard input. A server

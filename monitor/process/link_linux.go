@@ -133,22 +133,19 @@ func (o opened) streams() (streams, error) {
 // 0 (a terminal, a file) is no client.
 func chooseStreams(all []end, null bool) streams {
 	s := streams{all: all}
-	at := func(fd int) (end, bool) {
-		i := slices.IndexFunc(all, func(e end) bool { return e.fd == fd })
-		if i < 0 {
-			return end{}, false
+	var standard [3]end // without an inode where it is no end
+	for _, e := range all {
+		if e.fd < len(standard) {
+			standard[e.fd] = e
 		}
-		return all[i], true
 	}
+	in, out, errs := standard[0], standard[1], standard[2]
 	same := func(a, b end) bool { return a.socket == b.socket && a.inode == b.inode }
-	in, hasIn := at(0)
-	out, hasOut := at(1)
-	errs, hasErr := at(2)
-	hasIn = hasIn && in.reads() && (in.socket || !in.writes())
+	hasIn := in.inode != 0 && in.reads() && (in.socket || !in.writes())
 	// Standard error is inherited and proves nothing, unless it is the one
 	// socket that serves as everything.
-	isErr := func(e end) bool { return hasErr && same(e, errs) && !(hasIn && same(e, in)) }
-	hasOut = hasOut && !isErr(out) && out.writes() && !selfTalk(out, all) && (out.socket || !out.reads())
+	isErr := func(e end) bool { return same(e, errs) && !(hasIn && same(e, in)) }
+	hasOut := out.inode != 0 && !isErr(out) && out.writes() && !selfTalk(out, all) && (out.socket || !out.reads())
 	switch {
 	case hasIn && hasOut:
 		s.in, s.out, s.shared = []end{in}, []end{out}, same(in, out)

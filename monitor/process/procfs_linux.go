@@ -140,18 +140,16 @@ func (o opened) info() (Info, program, error) {
 	if err != nil {
 		return Info{}, program{}, o.fs.failed("reading the command line of", o.pid, err)
 	}
-	return Info{Identity: s.Identity, Parent: s.Parent, Name: s.comm, Exe: o.exe(), Args: parseCmdline(cmdline)}, s.program, nil
+	exe, _ := o.readLink("exe")
+	exe = strings.TrimSuffix(exe, " (deleted)") // one that was replaced or removed while it ran
+	return Info{Identity: s.Identity, Parent: s.Parent, Name: s.comm, Exe: exe, Args: parseCmdline(cmdline)}, s.program, nil
 }
 
-// exe is the path of the program, without the mark of a file that was replaced
-// or removed while it ran.
-func (o opened) exe() string {
+// readLink is what one of its links says.
+func (o opened) readLink(name string) (string, error) {
 	var buf [unix.PathMax]byte
-	n, err := unix.Readlinkat(o.dir, "exe", buf[:])
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSuffix(string(buf[:n]), " (deleted)")
+	n, err := unix.Readlinkat(o.dir, name, buf[:])
+	return string(buf[:max(n, 0)]), err
 }
 
 // list is the numbers that a directory holds: processes in /proc, threads in task.
