@@ -187,11 +187,8 @@ func (s system) placesOfPlugin(root, plugin string) []Place {
 
 // declared is what a manifest says of servers, nil for nothing.
 func (s system) declared(manifest string) any {
-	var says struct {
-		MCPServers any `json:"mcpServers"`
-	}
-	_ = json.Unmarshal(s.read(manifest), &says) // what cannot be read says nothing
-	return says.MCPServers
+	says, _ := JSON.Decode(s.read(manifest), [][]string{{"mcpServers"}}) // what cannot be read says nothing
+	return says["mcpServers"]
 }
 
 // enabledPlugins reads which plugins Claude Code's settings switch on: the user's in dir,

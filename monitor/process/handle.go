@@ -115,11 +115,9 @@ func (h *Handle) Ended() bool {
 // error then. It asks again and again, so it is for a short time: ExitWatch
 // waits for long.
 func (h *Handle) Wait(ctx context.Context) error {
-	tick := time.NewTicker(handlePollEvery)
-	defer tick.Stop()
 	for !h.Ended() {
 		select {
-		case <-tick.C:
+		case <-time.After(handlePollEvery):
 		case <-ctx.Done():
 			return ctx.Err()
 		}

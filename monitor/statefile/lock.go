@@ -15,14 +15,12 @@ import (
 // this process or not, it is tried every so often until ctx ends; then the error is
 // the cause of that. It goes with the process, however that ends, and with its Close.
 func Lock(ctx context.Context, path string, every time.Duration) (*flock.Flock, error) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
 	for {
 		if lock, err := TryLock(path); lock != nil || err != nil {
 			return lock, err
 		}
 		select {
-		case <-tick.C:
+		case <-time.After(every):
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}

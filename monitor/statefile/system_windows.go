@@ -54,20 +54,13 @@ const (
 // again does something to a file, and does it again while somebody who has it
 // open is in the way.
 func again(do func() error) error {
-	deadline := time.NewTimer(againFor)
-	defer deadline.Stop()
-	tick := time.NewTicker(againEvery)
-	defer tick.Stop()
+	deadline := time.Now().Add(againFor)
 	for {
 		err := do()
-		if !isHeld(err) {
+		if !isHeld(err) || time.Now().After(deadline) {
 			return err
 		}
-		select {
-		case <-tick.C:
-		case <-deadline.C:
-			return err
-		}
+		time.Sleep(againEvery)
 	}
 }
 
