@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -79,9 +80,8 @@ func (s *subject) guarded() bool {
 		}
 	}
 	for _, prefix := range []string{"title:", "npm:", "jsr:"} { // of what is no path
-		rest, found := strings.CutPrefix(path, prefix)
-		if path = rest; found && command.Is(packageAt(path), command.GuardedScript) {
-			return true
+		if rest, found := strings.CutPrefix(path, prefix); found {
+			path = "node_modules/" + rest
 		}
 	}
 	last := path[strings.LastIndexByte(path, '/')+1:]
@@ -91,7 +91,8 @@ func (s *subject) guarded() bool {
 	if s.flag == "-m" {
 		last, _, _ = strings.Cut(last, ".") // pytest.__main__
 	}
-	return slices.ContainsFunc([]string{monitor.ProgramName(last), installed(path)}, func(name string) bool {
+	names := append(ofPackage.FindStringSubmatch("/"+path), monitor.ProgramName(last))
+	return slices.ContainsFunc(names, func(name string) bool {
 		return isLanguageServer(name) || command.Is(name, command.GuardedScript)
 	})
 }
@@ -110,25 +111,9 @@ var javaSuites = []string{
 	"org.apache.", "kafka.", "org.elasticsearch.", "scala.meta.metals.", "org.javacs.kt.",
 }
 
-// installed is the package in which a script lies, "" where it lies in none.
-func installed(path string) (name string) {
-	parts := strings.Split(path, "/")
-	for i, part := range parts[:len(parts)-1] {
-		if part == "node_modules" || part == "site-packages" || part == "dist-packages" {
-			name = packageAt(strings.Join(parts[i+1:], "/"))
-		}
-	}
-	return name
-}
-
-// packageAt is the package whose name a path begins with.
-func packageAt(path string) string {
-	parts := strings.SplitN(path, "/", 3)
-	if strings.HasPrefix(path, "@") && len(parts) > 1 {
-		return parts[0] + "/" + parts[1]
-	}
-	return parts[0]
-}
+// ofPackage matches a script in a package, whose name its group is: of several that of the
+// innermost. The whole match is a path, which is no name.
+var ofPackage = regexp.MustCompile(`(?s).*/(?:node_modules|site-packages|dist-packages)/((?:@[^/]+/)?[^/]*)`)
 
 // endsWith compares the end of a path, part by part.
 func endsWith(path, end string) bool {
