@@ -98,13 +98,10 @@ func number(b []byte) (uint64, bool) {
 // runState translates the letter of the state. A process whose first thread
 // has ended shows Z although its others go on: it lives.
 func runState(state byte, threads uint64) RunState {
-	switch state {
-	case 'T':
+	switch {
+	case state == 'T':
 		return Stopped
-	case 'Z', 'X', 'x':
-		if threads > 1 {
-			return Running
-		}
+	case (state == 'Z' || state == 'X' || state == 'x') && threads <= 1:
 		return Unreaped
 	}
 	return Running
@@ -115,13 +112,7 @@ func runState(state byte, threads uint64) RunState {
 // rewritten its title leaves one string with spaces and fills the old space up
 // with NULs: that is one argument.
 func parseCmdline(b []byte) []string {
-	if len(b) == 0 {
-		return nil
-	}
-	if b[len(b)-1] == 0 {
-		b = b[:len(b)-1]
-	}
-	all := string(b) // the arguments share it
+	all := strings.TrimSuffix(string(b), "\x00") // the arguments share it
 	if first, rest, _ := strings.Cut(all, "\x00"); strings.Trim(rest, "\x00") == "" {
 		if first == "" {
 			return nil

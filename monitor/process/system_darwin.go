@@ -40,13 +40,11 @@ func identity(k *unix.KinfoProc) monitor.Identity {
 }
 
 func runState(k *unix.KinfoProc) RunState {
-	switch k.Proc.P_stat {
-	case procZombie:
+	switch {
+	case k.Proc.P_stat == procZombie:
 		return Unreaped
-	case procStopped:
-		if k.Proc.P_flag&procTraced == 0 {
-			return Stopped
-		}
+	case k.Proc.P_stat == procStopped && k.Proc.P_flag&procTraced == 0:
+		return Stopped
 	}
 	return Running
 }
