@@ -3,6 +3,7 @@ package clients
 import (
 	"bytes"
 	"cmp"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -25,6 +26,8 @@ type Entry struct {
 	// Dir is the directory of the project that it is for, "" for all.
 	Dir    string
 	Plugin string // that has brought it, "" for none
+	Cwd    string // in which it is started, "" for the client's
+	Off    bool   // the client is told not to use it
 }
 
 // maxSettings is how large a file of settings may be, in bytes, as in setup, which
@@ -66,6 +69,7 @@ func (p Place) entries() []Entry {
 		}
 		entry := Entry{
 			Client: p.Client, Name: s.Path[len(s.Path)-1], Command: variables.Replace(s.Command), File: p.Path, Scope: p.Scope, Dir: p.Dir, Plugin: p.Plugin,
+			Cwd: variables.Replace(s.Dir), Off: s.Off,
 		}
 		for _, arg := range s.Args {
 			entry.Args = append(entry.Args, variables.Replace(arg))
@@ -85,14 +89,16 @@ type Fit int
 const (
 	NoFit      Fit = iota
 	PackageFit     // it runs what the package of the entry has installed, with the arguments of the entry
-	WholeFit       // it was started as the entry says
+	WholeFit       // it runs what the entry says
+	WordsFit       // it was started by the words of the entry
 )
 
 // Runs tells whether a process runs what the entry says: its executable, as far as
 // that is known, and its command line. The arguments must be those of the entry,
 // where a variable may stand for anything, see sameWord. The program may have an interpreter in
-// front of it, as a script has, and a launcher may have rewritten its title.
-func (e Entry) Runs(exe string, args []string) Fit {
+// front of it, as a script has, and a launcher may have rewritten its title. A path that is
+// relative on one side only is meant from one of the directories, in which client and process work.
+func (e Entry) Runs(exe string, args, dirs []string) Fit {
 	if len(args) == 0 {
 		return NoFit
 	}
@@ -101,7 +107,7 @@ func (e Entry) Runs(exe string, args []string) Fit {
 		words = title
 	}
 	if at := len(words) - len(e.Args); at >= 1 && sameWords(e.Args, words[at:]) && e.starts(exe, words[:at]) {
-		return WholeFit
+		return WordsFit
 	}
 	is, says := command.Parse(exe, args), command.Parse("", append([]string{e.Command}, e.Args...))
 	if is.Program == "" || says.Program == "" || !sameWords(says.Args, is.Args) {
@@ -120,7 +126,7 @@ func (e Entry) Runs(exe string, args []string) Fit {
 		}
 	case says.Runtime != is.Runtime:
 	case says.Script != "":
-		fits = says.Flag == is.Flag && sameFile(says.Script, is.Script)
+		fits = says.Flag == is.Flag && e.sameScript(says.Script, is.Script, dirs)
 	default:
 		fits = sameFile(says.Program, is.Program)
 	}
@@ -163,6 +169,26 @@ func sameFile(says, is string) bool {
 		return sameWord(says, is) || sameWord(says+".exe", is)
 	}
 	return monitor.ProgramName(says) == monitor.ProgramName(is) && monitor.ProgramName(says) != ""
+}
+
+// sameScript reports whether two names of a script are one: other directories have scripts
+// of that name too.
+func (e Entry) sameScript(says, is string, dirs []string) bool {
+	if rooted(says) == rooted(is) || variable.MatchString(says) {
+		return sameFile(says, is) && (rooted(is) || path.Clean(Slashed(says)) == path.Clean(Slashed(is)))
+	}
+	if e.Cwd != "" {
+		dirs = []string{e.Cwd}
+	}
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		from := func(name string) string {
+			if rooted(name) {
+				return path.Clean(Slashed(name))
+			}
+			return path.Join(Slashed(dir), Slashed(name))
+		}
+		return from(says) == from(is)
+	})
 }
 
 // rooted reports whether a path is absolute on any system.

@@ -28,6 +28,12 @@ func TestRuns(t *testing.T) {
 		{"node|/w/dist/index.js", "/usr/bin/node", "node|/w/dist/index.js", true},
 		{"node|/w/dist/index.js", "/usr/bin/node", "node|/v/dist/index.js", false},
 		{"node|dist/index.js", "/usr/bin/node", "node|dist/index.js", true},
+		{"node|dist/index.js", "/usr/bin/node", "node|--no-warnings|./dist/index.js", true},
+		{"node|dist/index.js", "/usr/bin/node", "node|/p/dist/index.js", true},
+		{"node|/p/dist/index.js", "/usr/bin/node", "node|dist/index.js", true},
+		{"node|dist/index.js", "/usr/bin/node", "node|/v/dist/index.js", false},
+		{"node|dist/index.js", "/usr/bin/node", "node|/p/hooks/index.mjs", false},
+		{"node|server.js|--stdio", "/usr/bin/node", "node|/e/language/lib/server.js|--stdio", false},
 		{"/v/bin/python|-m|srv", "/usr/bin/python3.12", "/v/bin/python|-m|srv", true},
 		{"/v/bin/python|-m|srv", "/usr/bin/python3.12", "/u/bin/python|-m|srv", false},
 		{"tool|serve", "/usr/bin/python3", "/usr/bin/python3|-E|/usr/bin/tool|serve", true},
@@ -56,7 +62,7 @@ func TestRuns(t *testing.T) {
 	} {
 		e := words(c.entry)
 		entry := Entry{Command: e[0], Args: e[1:]}
-		if got := entry.Runs(c.exe, words(c.line)); got > NoFit != c.want {
+		if got := entry.Runs(c.exe, words(c.line), []string{"/p"}); got > NoFit != c.want {
 			t.Errorf("%s, run as %s: %v", c.entry, c.line, got)
 		}
 	}

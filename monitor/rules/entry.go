@@ -19,11 +19,13 @@ const leastName = 5
 
 // ByEntry finds the entry of a client's settings that a process on the client's pipes
 // comes from. The chain is the process, what is above it and the client's own child
-// last: one of them runs the entry. client is the ID of the client. Of several entries
-// the one that fits best counts, then that of the nearest project, the user's, a
-// plugin's.
-func ByEntry(chain []process.Info, entries []clients.Entry, client string) (found clients.Entry, ok bool) {
-	best, either := clients.NoFit, ""
+// last: one of them runs the entry. client is the ID of the client, dirs are where it and
+// the process work. Of several entries the one that fits best counts, then one that is
+// switched on, that is started where they work, that of the nearest project, the user's, a
+// plugin's. Those that are the same in all that are all named.
+func ByEntry(chain []process.Info, entries []clients.Entry, client string, dirs []string) (found clients.Entry, ok bool) {
+	var best [4]int
+	var names []string
 	for _, e := range entries {
 		if _, program, isShim := strings.Cut(e.Command, "/shims/"); isShim {
 			e.Command = program // in place of which pyenv and its like start it
@@ -33,23 +35,34 @@ func ByEntry(chain []process.Info, entries []clients.Entry, client string) (foun
 		}
 		fit := clients.NoFit
 		for _, p := range chain {
-			// Something else of the client's, such as a language server, may fit a variable.
-			if f := e.Runs(p.Exe, p.Args); f > fit && (e.IsLiteral() || !NeverServes(p)) {
+			// Something else of the client's, such as a language server, may have a script of the
+			// same name, or fit a variable.
+			if f := e.Runs(p.Exe, p.Args, dirs); f > fit && (f == clients.WordsFit && e.IsLiteral() || !NeverServes(p)) {
 				fit = f
 			}
 		}
-		if fit == clients.PackageFit && len(chain) > 1 {
+		if fit == clients.NoFit || fit == clients.PackageFit && len(chain) > 1 {
 			continue // the launcher above it runs something else
 		}
+		score := [4]int{int(fit), 1, 1, rank(e)}
+		if e.Off {
+			score[1] = 0
+		}
 		switch {
-		case fit > best, fit == best && ok && rank(e) > rank(found):
-			found, best, ok, either = e, fit, true, ""
-		case fit == best && ok && rank(e) == rank(found) && e.Name != found.Name:
-			either += monitor.OrName + e.Name // which only their environments tell apart
+		case slices.Contains(dirs, e.Cwd):
+			score[2] = 2
+		case e.Cwd != "":
+			score[2] = 0
+		}
+		switch order := slices.Compare(score[:], best[:]); {
+		case order > 0:
+			found, best, names = e, score, []string{e.Name}
+		case order == 0 && !slices.Contains(names, e.Name):
+			names = append(names, e.Name) // which only their environments tell apart
 		}
 	}
-	found.Name += either
-	return found, ok
+	found.Name = strings.Join(names, monitor.OrName)
+	return found, len(names) > 0
 }
 
 // NeverServes reports whether a process is never a server's. A shell is what its script is.

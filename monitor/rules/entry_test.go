@@ -41,9 +41,39 @@ func TestByEntry(t *testing.T) {
 		{runs("/usr/bin/dotnet", "dotnet run"), []clients.Entry{entry("task", "dotnet run")}, ""},
 		{runs("/usr/bin/ruby", "ruby /b/solargraph stdio"), []clients.Entry{entry("a", "ruby ${HOME}/solargraph stdio")}, ""},
 	} {
-		found, ok := ByEntry([]process.Info{c.process}, c.entries, "vscode")
+		found, ok := ByEntry([]process.Info{c.process}, c.entries, "vscode", []string{"/home/u/proj"})
 		if ok != (c.want != "") || found.Name != c.want {
 			t.Errorf("%q: %q, %v", c.process.Args, found.Name, ok)
+		}
+	}
+}
+
+// Of entries that fit a process, the one counts whose words started it, that is switched on,
+// or that works where the process does. Each name is said once.
+func TestByEntryOfSeveral(t *testing.T) {
+	entry := func(name, line string) clients.Entry {
+		words := strings.Fields(line)
+		return clients.Entry{Client: "codex", Name: name, Command: words[0], Args: words[1:]}
+	}
+	uv := func(name string) clients.Entry { return entry(name, "uv --directory /w/"+name+" run server.py") }
+	child, node := runs("/usr/bin/python3", "python3 server.py"), runs("/usr/bin/node", "node build/index.js")
+	weather, dev, off := entry("weather", "node build/index.js"), entry("dev", "node build/index.js"), entry("old", "node build/index.js")
+	weather.Cwd, off.Off = "/w/weather", true
+	for _, c := range []struct {
+		chain   []process.Info
+		entries []clients.Entry
+		dir     string
+		want    string
+	}{
+		{[]process.Info{child, runs("/usr/bin/uv", "uv --directory /w/two run server.py")}, []clients.Entry{uv("one"), uv("two"), uv("one"), uv("two")}, "/w/two", "two"},
+		{[]process.Info{node}, []clients.Entry{dev, weather, off}, "/w/weather", "weather"},
+		{[]process.Info{node}, []clients.Entry{weather, dev, off}, "/w/dev", "dev"},
+		{[]process.Info{node}, []clients.Entry{off}, "/w/dev", "old"},
+		{[]process.Info{node}, []clients.Entry{dev, entry("prod", "node build/index.js"), dev}, "/w/dev", "dev or prod"},
+		{[]process.Info{runs("/usr/bin/node", "node /abs/github/build/index.js")}, []clients.Entry{weather, dev}, "/w/dev", ""},
+	} {
+		if found, _ := ByEntry(c.chain, c.entries, "codex", []string{c.dir}); found.Name != c.want {
+			t.Errorf("%q in %s: %q, want %q", c.chain[0].Args, c.dir, found.Name, c.want)
 		}
 	}
 }

@@ -141,7 +141,7 @@ func (l *loop) nameChild(c *clientChild, t *tracked, now time.Time) (again bool)
 		since = time.Time{}
 	}
 	entries, current := l.entriesFor(c, since)
-	entry, found := rules.ByEntry(c.chain, entries, c.id)
+	entry, found := rules.ByEntry(c.chain, entries, c.id, c.dirs)
 	switch {
 	case found:
 		l.entriesFor(c, c.since) // asks, so that the next one has its name of now
