@@ -77,6 +77,10 @@ func (p Place) entries() []Entry {
 		if len(s.Path) == 4 && s.Path[0] == "projects" {
 			entry.Scope, entry.Dir = Project, s.Path[1] // that of Claude Code for one project
 		}
+		if words := append([]string{entry.Command}, entry.Args...); command.IsShim(words[0], words) {
+			_, behind := command.Connect(words[2:]) // which our shim runs, or becomes without us
+			entry.Command, entry.Args = behind[0], behind[1:]
+		}
 		list = append(list, entry)
 	}
 	return list

@@ -198,7 +198,7 @@ func (l *loop) applyEntry(t *tracked, p process.Info, e clients.Entry, now time.
 	if t == nil {
 		t = l.track(newTracked(p, kind, serena.Command{}, now), p, now)
 	}
-	t.in.Kind, t.ruleKind, t.in.Recognised, t.in.OnPipes, t.in.Entry = kind, kind, true, false, entry
+	t.in.Kind, t.ruleKind, t.in.Recognised, t.in.OnPipes, t.in.Sharing, t.in.Entry = kind, kind, true, false, nil, entry
 }
 
 // entryKind is the kind of a server that only an entry of that name tells.

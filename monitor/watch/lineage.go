@@ -217,7 +217,7 @@ func (l *loop) hasKnownServerBelow(id monitor.Identity) bool {
 // isOnlyWrapper reports whether a process is only above a server, which has another client.
 func (l *loop) isOnlyWrapper(id monitor.Identity) bool {
 	return l.findInstance(func(t *tracked) bool {
-		return !t.in.OnPipes && l.isBelow(t, id) && !(t.hasPipe() && t.in.Client != nil && t.in.Client.Identity == id)
+		return t.in.Identity != id && !t.in.OnPipes && l.isBelow(t, id) && !(t.hasPipe() && t.in.Client != nil && t.in.Client.Identity == id)
 	}) != nil
 }
 
