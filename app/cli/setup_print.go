@@ -164,10 +164,10 @@ func (s setupWords) file(b *strings.Builder, c setup.Client, f setup.File, wides
 // stateWidth is that of the longest state.
 const stateWidth = 6
 
-// entryWord is the state of an entry for people. A Serena that runs through
-// lamplighter-connect and cannot be shared is not called shared.
+// entryWord is the state of an entry for people. What runs through lamplighter-connect
+// and cannot be shared is not called shared.
 func entryWord(e setup.Entry) string {
-	if e.State == setup.Shared && e.Serena && e.Alone != "" {
+	if e.State == setup.Shared && e.Alone != "" {
 		return "alone"
 	}
 	return string(e.State)
@@ -224,7 +224,7 @@ func (s setupWords) notes(c setup.Client, e setup.Entry) []string {
 	case e.Missing != "":
 		list = append(list, "Its program "+s.short(e.Missing)+" is not found.")
 	}
-	if e.Alone != "" && e.Serena {
+	if e.Alone != "" && (e.Serena || e.State == setup.Shared) {
 		list = append(list, "It cannot be shared, so its server is its own: "+s.short(e.Alone)+".")
 	}
 	switch {

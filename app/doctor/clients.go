@@ -33,6 +33,7 @@ type FileEntry struct {
 	Serena bool        `json:"serena"`
 	Off    bool        `json:"off"`           // the client is told not to use it
 	Now    string      `json:"now,omitempty"` // the servers that run from it: "4711 - alpha", "" for none
+	alone  bool        // through lamplighter-connect, and not shared
 }
 
 // clientsFacts are the settings of clients that are there.
@@ -139,7 +140,7 @@ func clientFiles(c setup.Client) []ClientFile {
 		}
 		seen := ClientFile{Path: file.Path, Project: file.Scope == setup.Project, Entries: []FileEntry{}}
 		for _, e := range file.Entries {
-			seen.Entries = append(seen.Entries, FileEntry{Name: e.Name, Folder: e.Folder(), Line: e.Line, State: e.State, Serena: e.Serena, Off: e.Off, Now: e.Now})
+			seen.Entries = append(seen.Entries, FileEntry{Name: e.Name, Folder: e.Folder(), Line: e.Line, State: e.State, Serena: e.Serena, Off: e.Off, Now: e.Now, alone: e.State == setup.Shared && e.Alone != ""})
 		}
 		list = append(list, seen)
 	}
@@ -169,14 +170,16 @@ func inAll(files []ClientFile) string {
 // stateWords are how a list of entries begins, in the order in which they are told.
 var stateWords = []struct {
 	state setup.State
+	alone bool
 	words string
 }{
-	{setup.Shared, "shared: "},
-	{setup.Other, "through another installation: "},
-	{setup.Gone, "through a lamplighter-connect that cannot run: "},
-	{setup.Direct, "direct: "},
-	{setup.Remote, "at an address: "},
-	{setup.Odd, "not understood: "},
+	{setup.Shared, false, "shared: "},
+	{setup.Shared, true, "for one client each, through lamplighter-connect: "},
+	{setup.Other, false, "through another installation: "},
+	{setup.Gone, false, "through a lamplighter-connect that cannot run: "},
+	{setup.Direct, false, "direct: "},
+	{setup.Remote, false, "at an address: "},
+	{setup.Odd, false, "not understood: "},
 }
 
 // inShort is a file for people, with the names of some of many entries, those of
@@ -196,7 +199,7 @@ func (f ClientFile) inShort() string {
 	for _, s := range stateWords {
 		var names []string
 		for _, e := range entries {
-			if e.State != s.state {
+			if e.State != s.state || e.alone != s.alone {
 				continue
 			}
 			name := shortName(e.Name)

@@ -121,7 +121,7 @@ const states = ['direct', 'shared', 'other', 'gone', 'remote', 'odd'];
 // shared from one that only runs through lamplighter-connect.
 export function markOf({ state, serena, alone }) {
   if (state === 'direct') return serena ? 'direct' : 'plain';
-  if (state === 'shared' && serena && alone) return 'alone';
+  if (state === 'shared' && alone) return 'alone';
   return states.includes(state) ? state : 'odd';
 }
 

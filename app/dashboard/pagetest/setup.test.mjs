@@ -23,6 +23,7 @@ test('a mark for each state, and for one of a later version', () => {
   for (const [state, mark] of Object.entries(table)) assert.equal(markOf(entry({ state })), mark, state);
   assert.equal(markOf(other()), 'plain');
   assert.equal(markOf(shared({ alone: 'its context codex can change the project' })), 'alone');
+  assert.equal(markOf(other({ state: 'shared', alone: 'it is not a Serena' })), 'alone');
   assert.equal(wordOf(shared({ alone: 'its context codex can change the project' })), 'alone');
   assert.equal(wordOf(entry({ alone: 'its context codex can change the project' })), 'direct');
   for (const one of [entry(), other(), shared(), entry({ state: 'later' })]) assert.equal(wordOf(one), one.state);
