@@ -8,7 +8,7 @@ import "context"
 // keeps the icon, and the library puts it back when the shell restarts.
 type bus struct{}
 
-func openBus(context.Context) (*bus, error) { return &bus{}, nil }
+func openBus() (*bus, error) { return &bus{}, nil }
 
 func (*bus) lost() <-chan struct{} { return nil }
 

@@ -63,10 +63,10 @@ func available() error {
 // bus is the session bus, seen from the tray.
 type bus struct {
 	conn *dbus.Conn // the one that fyne.io/systray uses too
-	menu *dbusMenu  // nil before newMenu
+	menu *dbusMenu
 }
 
-func openBus(context.Context) (*bus, error) {
+func openBus() (*bus, error) {
 	if err := available(); err != nil {
 		return nil, err
 	}
@@ -91,27 +91,22 @@ func (b *bus) newMenu(ended <-chan struct{}, clicks chan<- int, events chan<- me
 // that appears between the library's only try and its watching for hosts would
 // never hear of it.
 func (b *bus) replaceMenu(ctx context.Context) {
-	if b.menu.serve() != nil {
-		return // the bus is gone, which the owner says
-	}
+	b.menu.serve()
 	go func() {
 		select {
 		case <-ctx.Done():
 		case <-time.After(settleStep):
-			b.registerIfForgotten(ctx)
+			b.registerIfForgotten()
 		}
 	}()
 }
 
 // registerIfForgotten registers the item with a host that is there and does
 // not list it.
-func (b *bus) registerIfForgotten(ctx context.Context) {
+func (b *bus) registerIfForgotten() {
 	host := b.conn.Object(hostName, hostPath)
-	var listed dbus.Variant
-	err := host.CallWithContext(ctx, "org.freedesktop.DBus.Properties.Get", dbus.FlagNoAutoStart,
-		hostName, "RegisteredStatusNotifierItems").Store(&listed)
-	items, ok := listed.Value().([]string)
-	if err != nil || !ok {
+	var items []string
+	if host.StoreProperty(hostName+".RegisteredStatusNotifierItems", &items) != nil {
 		return // no host, or one that does not tell
 	}
 	for _, item := range items {
@@ -122,7 +117,7 @@ func (b *bus) registerIfForgotten(ctx context.Context) {
 		}
 	}
 	// A host that refuses is asked again by the library when it restarts.
-	host.CallWithContext(ctx, hostName+".RegisterStatusNotifierItem", dbus.FlagNoAutoStart, itemPath)
+	host.Call(hostName+".RegisterStatusNotifierItem", dbus.FlagNoAutoStart, itemPath)
 }
 
 // noPlace is what the user reads when the desktop has no host for icons.

@@ -36,7 +36,8 @@ import (
 // pass on.
 //
 // Source of the protocol: com.canonical.dbusmenu, version 3 (dbus-menu.xml of
-// libdbusmenu). Its methods are called on any goroutine.
+// libdbusmenu), without GetProperty, which by that is for people who look for a fault
+// and no panel calls. Its methods are called on any goroutine.
 type dbusMenu struct {
 	conn   *dbus.Conn
 	ended  <-chan struct{} // closed when nobody receives the following
@@ -44,7 +45,6 @@ type dbusMenu struct {
 	events chan<- menuEvent
 
 	mu       sync.Mutex
-	served   bool // it is on the bus
 	lines    menu
 	revision uint32
 	// readers are the panels that have asked for the menu: what is to come
@@ -84,31 +84,24 @@ func newDBusMenu(conn *dbus.Conn, ended <-chan struct{}, clicks chan<- int, even
 	}
 }
 
-// serve takes the place of the library's menu.
-func (m *dbusMenu) serve() error {
+// serve takes the place of the library's menu. To export fails for a bad path only, and
+// a dead bus is for the owner to say.
+func (m *dbusMenu) serve() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	err := m.conn.ExportMethodTable(map[string]any{
-		"GetLayout": m.getLayout, "GetGroupProperties": m.getGroupProperties, "GetProperty": m.getProperty,
+	m.conn.ExportMethodTable(map[string]any{
+		"GetLayout": m.getLayout, "GetGroupProperties": m.getGroupProperties,
 		"Event": m.event, "EventGroup": m.eventGroup, "AboutToShow": m.aboutToShow, "AboutToShowGroup": m.aboutToShowGroup,
 	}, menuPath, menuIface)
-	if err != nil {
-		return err
-	}
-	_, err = prop.Export(m.conn, menuPath, prop.Map{menuIface: {
+	prop.Export(m.conn, menuPath, prop.Map{menuIface: {
 		"Version":       {Value: uint32(3), Emit: prop.EmitFalse},
 		"TextDirection": {Value: "ltr", Emit: prop.EmitFalse},
 		"Status":        {Value: "normal", Emit: prop.EmitFalse},
 		"IconThemePath": {Value: []string{}, Emit: prop.EmitFalse},
 	}})
-	if err != nil {
-		return err
-	}
-	m.served = true
-	return m.layoutUpdated() // for who has read the library's
+	m.layoutUpdated() // for who has read the library's
 }
 
-// build shows a menu for the first time.
 func (m *dbusMenu) build(lines menu) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -128,7 +121,7 @@ func (m *dbusMenu) show(changes []change) error {
 			changed = append(changed, lineProperties{int32(c.ID), props})
 		}
 	}
-	if !m.served || len(changed) == 0 {
+	if len(changed) == 0 {
 		return nil
 	}
 	type removed struct {
@@ -179,17 +172,10 @@ func properties(l line) map[string]dbus.Variant {
 	return props
 }
 
-// changedProperties are those that a change changes. Of a line that is hidden
-// nothing else matters, and one that was gets all.
+// changedProperties are those that a change changes.
 func changedProperties(c change) map[string]dbus.Variant {
-	if c.Now.hidden() {
-		return map[string]dbus.Variant{"visible": dbus.MakeVariant(false)}
-	}
-	now := properties(c.Now)
-	if !c.Was.hidden() {
-		was := properties(c.Was)
-		maps.DeleteFunc(now, func(name string, value dbus.Variant) bool { return reflect.DeepEqual(value, was[name]) })
-	}
+	was, now := properties(c.Was), properties(c.Now)
+	maps.DeleteFunc(now, func(name string, value dbus.Variant) bool { return reflect.DeepEqual(value, was[name]) })
 	return now
 }
 
@@ -219,15 +205,11 @@ func (m *dbusMenu) layout(id, depth int32, names []string) menuLine {
 	return l
 }
 
-func noLine(id int32) *dbus.Error {
-	return dbus.NewError(menuIface+".Error", []any{fmt.Sprintf("the menu has no line %d", id)})
-}
-
 func (m *dbusMenu) getLayout(sender dbus.Sender, id, depth int32, names []string) (uint32, menuLine, *dbus.Error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.has(id) {
-		return 0, menuLine{}, noLine(id)
+		return 0, menuLine{}, dbus.NewError(menuIface+".Error", []any{fmt.Sprintf("the menu has no line %d", id)})
 	}
 	if id == 0 && (depth < 0 || depth > 1) && !m.mayReadAll(sender) {
 		depth = 1
@@ -267,19 +249,6 @@ func (m *dbusMenu) getGroupProperties(sender dbus.Sender, ids []int32, names []s
 		}
 	}
 	return all, nil
-}
-
-func (m *dbusMenu) getProperty(id int32, name string) (dbus.Variant, *dbus.Error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.has(id) {
-		return dbus.Variant{}, noLine(id)
-	}
-	value, ok := properties(m.lines[id])[name]
-	if !ok {
-		return dbus.Variant{}, dbus.NewError(menuIface+".Error", []any{fmt.Sprintf("line %d has no property %q", id, name)})
-	}
-	return value, nil
 }
 
 // event hands on what a panel tells of a line; 0 is the menu itself.

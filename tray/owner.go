@@ -11,7 +11,7 @@ import (
 // painter is what the owner draws on.
 type painter interface {
 	// build shows a menu for the first time.
-	build(m menu) error
+	build(m menu)
 	// show changes lines, in that order.
 	show(changes []change) error
 }
@@ -39,12 +39,12 @@ type owner struct {
 }
 
 // first makes the menu and shows what is known so far.
-func (o *owner) first() error {
+func (o *owner) first() {
 	select {
 	case o.snap = <-o.snapshots:
 	default:
 	}
-	return o.draw()
+	_ = o.draw() // which only fails to change what is shown
 }
 
 // loop draws every snapshot, and hands out clicks, until ctx ends.
@@ -58,16 +58,8 @@ func (o *owner) loop(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-o.lost:
-			if ctx.Err() != nil {
-				return nil
-			}
-			return fmt.Errorf("show the tray: %w", ErrBusLost)
-		case snap, ok := <-o.snapshots:
-			if !ok {
-				o.snapshots = nil
-				continue
-			}
-			o.snap = snap
+			err = fmt.Errorf("show the tray: %w", ErrBusLost)
+		case o.snap = <-o.snapshots:
 			err = o.draw()
 		case <-o.redraws:
 			err = o.draw()
@@ -126,9 +118,8 @@ func (o *owner) drawAs(now time.Time, held bool) error {
 	shown := o.shown
 	o.shown = m
 	if shown == nil {
-		return o.paint.build(m)
-	}
-	if changes := diff(shown, m); len(changes) > 0 {
+		o.paint.build(m)
+	} else if changes := diff(shown, m); len(changes) > 0 {
 		return o.paint.show(changes)
 	}
 	return nil

@@ -106,18 +106,8 @@ func TestWhatPanelsAskOfOneLine(t *testing.T) {
 	h, _, sender := served(t, states())
 	waitFor(t, "the menu", func() bool { return h.Labels(t, sender) != "" })
 	menu := h.Conn.Object(sender, menuPath)
-	var label dbus.Variant
-	if err := menu.Call(menuIface+".GetProperty", 0, h.Find(t, sender, "About").ID, "label").Store(&label); err != nil || label.Value() != "About Lamplighter 1.2.3" {
-		t.Errorf("label %v, %v", label, err)
-	}
-	for what, call := range map[string]*dbus.Call{
-		"a property that no line has": menu.Call(menuIface+".GetProperty", 0, int32(1), "colour"),
-		"a property of no line":       menu.Call(menuIface+".GetProperty", 0, int32(-1), "label"),
-		"the layout of no line":       menu.Call(menuIface+".GetLayout", 0, int32(1<<30), int32(-1), []string{}),
-	} {
-		if call.Err == nil {
-			t.Errorf("%s: no error", what)
-		}
+	if menu.Call(menuIface+".GetLayout", 0, int32(1<<30), int32(-1), []string{}).Err == nil {
+		t.Error("the layout of no line: no error")
 	}
 	var some []lineProperties
 	stop := h.Find(t, sender, "Stop").ID

@@ -26,6 +26,7 @@ type desktop struct {
 
 // lines are those below the icon, of the library or of our own.
 type lines interface {
+	// build shows a menu for the first time.
 	build(m menu)
 	// show makes changes, which are seen together.
 	show(changes []change) error
@@ -68,13 +69,11 @@ func offer[T any](ended <-chan struct{}, to chan<- T, what T) {
 // On D-Bus the menu is made before the item is on the bus: that costs no
 // signal, and the library cannot lose the first icon and title, which it does
 // now and then when they are set while it exports its properties.
-func (d *desktop) run(ctx context.Context, prepare func() error, show func(context.Context) error) (err error) {
+func (d *desktop) run(ctx context.Context, prepare func(), show func(context.Context) error) (err error) {
 	if !isDBus {
 		return d.runLoop(ctx, prepare, show)
 	}
-	if err := prepare(); err != nil {
-		return err
-	}
+	prepare()
 	start, end := systray.RunWithExternalLoop(nil, nil)
 	defer func() {
 		// The library has no errors to return. When the bus dies while it connects, it
@@ -92,18 +91,15 @@ func (d *desktop) run(ctx context.Context, prepare func() error, show func(conte
 }
 
 // runLoop runs the message loop of the desktop meanwhile.
-func (d *desktop) runLoop(ctx context.Context, prepare func() error, show func(context.Context) error) error {
+func (d *desktop) runLoop(ctx context.Context, prepare func(), show func(context.Context) error) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	started, done := make(chan struct{}), make(chan error, 1)
 	systray.Run(func() {
 		close(started)
 		go func() {
-			err := prepare()
-			if err == nil {
-				err = show(running)
-			}
-			done <- err
+			prepare()
+			done <- show(running)
 			systray.Quit()
 		}()
 	}, nil)
@@ -120,24 +116,18 @@ func (d *desktop) runLoop(ctx context.Context, prepare func() error, show func(c
 	return err
 }
 
-func (d *desktop) build(m menu) error {
+func (d *desktop) build(m menu) {
 	if isDBus {
 		// Elsewhere this is text beside the icon. Here it is its name, by
 		// which a panel remembers what its user decided about it.
 		systray.SetTitle("Lamplighter")
 	}
 	d.lines.build(m)
-	return d.show(diff(make(menu, len(m)), m))
+	drawIcon(line{}, m[0])
 }
 
-// show draws changes. On a dead bus the library logs an error for every single one
-// and panics in SetIcon.
+// show draws changes. On a dead bus the library panics in SetIcon.
 func (d *desktop) show(changes []change) (err error) {
-	select {
-	case <-d.bus.lost():
-		return fmt.Errorf("change the tray: %w", ErrBusLost)
-	default:
-	}
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("change the tray: %w (%v)", ErrBusLost, p)
@@ -175,7 +165,7 @@ type libraryMenu struct {
 	items  []*systray.MenuItem // nil for the icon and for separators
 }
 
-// build adds the lines of a menu, hidden.
+// build adds the lines of a menu, hidden, and shows those that are not.
 func (l *libraryMenu) build(m menu) {
 	l.items = make([]*systray.MenuItem, len(m))
 	for i := 1; i < len(m); i++ {
@@ -199,6 +189,7 @@ func (l *libraryMenu) build(m menu) {
 			go forward(l.ended, item.ClickedCh, l.clicks, i)
 		}
 	}
+	_ = l.show(diff(make(menu, len(m)), m)) // which cannot fail
 }
 
 func (l *libraryMenu) show(changes []change) error {

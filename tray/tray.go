@@ -105,7 +105,7 @@ func (t *Tray) Redraw() {
 // do. It takes over the process-wide session bus connection
 // (dbus.SessionBus) and closes it at its end.
 func (t *Tray) Serve(ctx context.Context) error {
-	bus, err := openBus(ctx)
+	bus, err := openBus()
 	if err != nil {
 		return err
 	}

@@ -33,10 +33,9 @@ type canvas struct {
 	fail  error
 }
 
-func (c *canvas) build(m menu) error {
+func (c *canvas) build(m menu) {
 	c.shown = slices.Clone(m)
 	c.icons = append(c.icons, m[0].Style+" "+string(m[0].Mark))
-	return c.fail
 }
 
 func (c *canvas) show(changes []change) error {
@@ -90,9 +89,7 @@ func drawer(t *testing.T) (*owner, *canvas, *time.Time) {
 	c := &canvas{}
 	orders := make(clicked, 8)
 	o := &owner{paint: c, opts: Options{Orders: orders}, style: auto, now: func() time.Time { return now }}
-	if err := o.first(); err != nil {
-		t.Fatal(err)
-	}
+	o.first()
 	return o, c, &now
 }
 
@@ -242,9 +239,7 @@ func TestLoopHandsOutClicksAndEnds(t *testing.T) {
 	c := &canvas{}
 	o := &owner{paint: c, opts: Options{Orders: orders}, style: auto, now: time.Now, snapshots: snaps, clicks: clicks}
 	snaps <- snapshot(serena(2, "alpha", 0, 0))
-	if err := o.first(); err != nil {
-		t.Fatal(err)
-	}
+	o.first()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- o.loop(ctx) }()
@@ -264,7 +259,6 @@ func TestLoopHandsOutClicksAndEnds(t *testing.T) {
 	for _, id := range []int{0, entry + 1, o.id("hint"), o.id("about")} {
 		clicks <- id
 	}
-	close(snaps) // a source that ends does not end the tray
 	clicks <- o.id("quit")
 	if got := <-orders; got != "quit" {
 		t.Errorf("a line without meaning ordered %q", got)
@@ -282,18 +276,14 @@ func TestLoopEndsWithTheBus(t *testing.T) {
 	lost := make(chan struct{})
 	close(lost)
 	o := &owner{paint: &canvas{}, style: auto, now: time.Now, lost: lost}
-	if err := o.first(); err != nil {
-		t.Fatal(err)
-	}
+	o.first()
 	if err := o.loop(context.Background()); !errors.Is(err, ErrBusLost) {
 		t.Errorf("got %v", err)
 	}
 	snaps := make(chan *monitor.Snapshot, 1)
 	snaps <- snapshot()
 	o = &owner{paint: &canvas{}, style: auto, now: time.Now}
-	if err := o.first(); err != nil {
-		t.Fatal(err)
-	}
+	o.first()
 	o.snapshots = snaps
 	o.paint.(*canvas).fail = ErrBusLost
 	if err := o.loop(context.Background()); !errors.Is(err, ErrBusLost) {
