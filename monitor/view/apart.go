@@ -30,15 +30,10 @@ func tellApart(all []*Server) []string {
 		}
 		most, best := 1, []string(nil)
 		for _, differ := range differences(list) {
-			values := make([]string, len(list))
+			values, distinct := make([]string, len(list)), make(map[string]bool)
 			for i, s := range list {
 				values[i] = differ(s)
-			}
-			distinct := make(map[string]bool)
-			if slices.ContainsFunc(values, func(v string) bool { return v != values[0] }) {
-				for _, v := range values {
-					distinct[v] = true
-				}
+				distinct[values[i]] = true
 			}
 			if len(distinct) > most {
 				most, best = len(distinct), values

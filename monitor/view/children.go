@@ -3,7 +3,6 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"lamplighter/monitor"
@@ -31,30 +30,28 @@ const childName = 40
 // Divide takes the children on pipes out of a list of servers, by client, and leaves
 // out what is given up. Never nil.
 func Divide(all []*Server) (servers []*Server, children []Children) {
-	children = []Children{}
+	var onPipes []*Server
 	for _, s := range all {
-		if !s.OnPipes {
-			if s.GivenUpSince == nil {
-				servers = append(servers, s)
-			}
-			continue
+		switch {
+		case s.OnPipes:
+			onPipes = append(onPipes, s)
+		case s.GivenUpSince == nil:
+			servers = append(servers, s)
 		}
-		of := *cmp.Or(s.Client, &Client{Name: "A client"})
-		i := slices.IndexFunc(children, func(c Children) bool { return c.Client == of })
-		if i < 0 {
-			children = append(children, Children{Client: of})
-			i = len(children) - 1
-		}
-		children[i].List = append(children[i].List, Child{s.ID, Value(s.PID), monitor.Shorten(s.Name(), childName)})
 	}
-	for i := range children {
-		c := &children[i]
-		c.Words = fmt.Sprintf("%s has %s on pipes", programName(c.Client.Name), monitor.Plural(len(c.List), "more child", "more children"))
+	children = []Children{}
+	client := func(s *Server) Client { return *cmp.Or(s.Client, &Client{Name: "A client"}) }
+	for _, g := range Grouped(onPipes, func(s *Server) string { return fmt.Sprint(client(s)) }) {
+		c := Children{Client: client(g.Servers[0])}
 		var names []string
-		for _, child := range c.List {
+		for _, s := range g.Servers {
+			child := Child{s.ID, Value(s.PID), monitor.Shorten(s.Name(), childName)}
+			c.List = append(c.List, child)
 			names = append(names, fmt.Sprintf("%s (%d)", child.Name, child.PID))
 		}
+		c.Words = fmt.Sprintf("%s has %s on pipes", programName(c.Client.Name), monitor.Plural(len(c.List), "more child", "more children"))
 		c.Names = strings.Join(names, ", ")
+		children = append(children, c)
 	}
 	return servers, children
 }

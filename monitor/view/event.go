@@ -117,7 +117,7 @@ type Sentence struct {
 // the reason is enough; events and the command line have it all.
 func Text(e *monitor.Event) Sentence {
 	s := Sentence{What: EventWords(e.Kind), About: monitor.Clean(e.Label)}
-	detail := monitor.Clean(e.Detail)
+	detail, join := monitor.Clean(e.Detail), " · "
 	switch {
 	case Failed(e.Kind):
 		detail, s.Instead, _ = strings.Cut(strings.TrimSuffix(strings.TrimPrefix(detail, s.About+": "), "."), ". ")
@@ -128,8 +128,7 @@ func Text(e *monitor.Event) Sentence {
 			detail, _, _ = strings.Cut(detail, more)
 		}
 		if rest, ok := strings.CutPrefix(detail, "it "); ok {
-			s.Detail = " " + rest
-			return s
+			detail, join = rest, " "
 		}
 	case e.Kind == monitor.EventZombieDetected:
 		detail, _, _ = strings.Cut(detail, ": ") // the cause is enough beside the others
@@ -139,11 +138,10 @@ func Text(e *monitor.Event) Sentence {
 	case e.Kind == monitor.EventHeartbeatRestored && monitor.Cause(strings.TrimPrefix(detail, "was ")).OfHealth():
 		s.What, detail = "well again", "was: "+causeWords(monitor.Cause(strings.TrimPrefix(detail, "was ")))
 	case strings.HasPrefix(detail, "by "):
-		s.Detail = " " + detail
-		return s
+		join = " "
 	}
 	if detail != "" {
-		s.Detail = " · " + detail
+		s.Detail = join + detail
 	}
 	return s
 }

@@ -209,7 +209,10 @@ func Of(in *monitor.Instance) *Server {
 		}
 	}
 	if s := in.Sharing; s != nil {
-		w.share(s)
+		w.Waiting, w.AloneBecause, w.SavedBytes, w.Clients = &s.Waiting, Known(s.Alone), Known(s.SavedBytes), clientsOf(s)
+	}
+	if in.IsShared() {
+		w.SharedBy = new(len(w.Clients))
 	}
 	if in.State != monitor.StateParked {
 		w.PID = Known(in.Identity.PID)
@@ -274,14 +277,6 @@ func (w *Server) IdleFor(now time.Time) (time.Duration, bool) {
 		return 0, false
 	}
 	return max(now.Sub(*w.IdleFrom()), 0), true
-}
-
-// share puts what is known of an instance's clients on the wire.
-func (w *Server) share(s *monitor.Sharing) {
-	w.Waiting, w.AloneBecause, w.SavedBytes, w.Clients = &s.Waiting, Known(s.Alone), Known(s.SavedBytes), clientsOf(s)
-	if s.Alone == "" {
-		w.SharedBy = new(len(s.Clients))
-	}
 }
 
 // clientsOf are the clients that have a server through us.

@@ -174,16 +174,16 @@ func (s *Server) restartWords(in *monitor.Instance) string {
 
 // entryWords names the entry that a server was started from.
 func (s *Server) entryWords() string {
+	whose := "for all projects"
 	switch e := s.Entry; {
 	case e == nil:
 		return ""
 	case e.Plugin != nil:
-		return fmt.Sprintf("%s of %s, from the plugin %s", e.Name, e.Client, *e.Plugin)
+		whose = "from the plugin " + *e.Plugin
 	case e.Scope == "project":
-		return fmt.Sprintf("%s of %s, for its project", e.Name, e.Client)
-	default:
-		return fmt.Sprintf("%s of %s, for all projects", e.Name, e.Client)
+		whose = "for its project"
 	}
+	return fmt.Sprintf("%s of %s, %s", s.Entry.Name, s.Entry.Client, whose)
 }
 
 // clientName is what the program of its client is called in a sentence, "" when that is
@@ -404,29 +404,23 @@ func ClientsInWords(list []Client) string {
 	if len(list) == 0 {
 		return countClients(0)
 	}
-	type program struct {
-		name  string
-		count int
-	}
-	var programs []program
-	for i := range list {
-		name := programName(list[i].Name)
-		at := slices.IndexFunc(programs, func(p program) bool { return p.name == name })
-		if at < 0 {
-			programs = append(programs, program{name: name})
-			at = len(programs) - 1
-		}
-		programs[at].count++
-	}
-	slices.SortStableFunc(programs, func(a, b program) int { return cmp.Compare(b.count, a.count) })
 	var names []string
-	left := len(list)
-	for _, p := range programs[:min(len(programs), clientsNamed)] {
-		left -= p.count
-		if p.count > 1 {
-			p.name += fmt.Sprintf(" ×%d", p.count)
+	counts := make(map[string]int)
+	for _, c := range list {
+		name := programName(c.Name)
+		if counts[name] == 0 {
+			names = append(names, name)
 		}
-		names = append(names, p.name)
+		counts[name]++
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
+	names = names[:min(len(names), clientsNamed)]
+	left := len(list)
+	for i, name := range names {
+		left -= counts[name]
+		if counts[name] > 1 {
+			names[i] = fmt.Sprintf("%s ×%d", name, counts[name])
+		}
 	}
 	words := countClients(len(list)) + ": " + strings.Join(names, ", ")
 	if left > 0 {
