@@ -9,7 +9,7 @@ import (
 )
 
 func TestEvidence(t *testing.T) {
-	const memory = "it uses 640 MB in 3 processes"
+	const memory, unasked = "it uses 640 MB in 3 processes", "whether it is at work is not known, which counts as busy"
 	awake := map[string]time.Time{ // by the name of the case
 		"session, never, and the machine slept": ago(5 * time.Minute), "shared, and the machine slept before": ago(2 * time.Hour),
 	}
@@ -27,29 +27,26 @@ func TestEvidence(t *testing.T) {
 		}},
 		{"orphan", server(orphan(12*time.Minute), mute, pin), settings(), []string{
 			"it is pinned",
-			"its client Codex (7) has closed the connection and has ended, found at 11:48",
-			"whether it is at work is not known, which counts as busy",
-			"it has needed attention since 11:48: orphaned", memory,
+			"its client Codex (7) has ended", "nobody seems to be connected since 11:48", unasked, "it has needed attention since 11:48", memory,
 		}},
-		{"orphan, its client lives", server(orphan(time.Hour), func(in *monitor.Instance) { in.Evidence.ClientGone, in.State = false, monitor.StateProject }), settings(), []string{
-			"its client Codex (7) has closed the connection, found at 11:00", "asked: no call runs", "idle since 11:00 at least", memory,
+		{"orphan, its client lives", server(orphan(time.Hour), func(in *monitor.Instance) { in.Evidence.ClientGone, in.Evidence.RedSince = false, time.Time{} }), settings(), []string{
+			"its client Codex (7) has closed the connection, but its client was not seen to end", "nobody seems to be connected since 11:00", "asked: no call runs", "idle since 11:00 at least", memory,
 		}},
 		{"suspected", server(suspect, mute), settings(keep), []string{
-			"it is kept until 13:00", "nobody seems to be connected, but its client was never seen, found at 11:00",
-			"whether it is at work is not known, which counts as busy", "it has needed attention since 11:00: suspected", memory,
+			"it is kept", "its client seems to be gone, but its client was never seen, so that it may be in use", "nobody seems to be connected since 11:00",
+			unasked, "it has needed attention since 11:00", memory,
 		}},
-		{"suspected, its client has ended", server(suspect, mute, func(in *monitor.Instance) { in.Evidence.ClientGone, in.State = true, monitor.StateProject }), settings(), []string{
-			"its client Codex (7) has ended; whether somebody else is connected cannot be told, found at 11:00",
-			"whether it is at work is not known, which counts as busy", memory,
+		{"suspected, its client has ended", server(suspect, mute, func(in *monitor.Instance) { in.Evidence.ClientGone, in.Evidence.RedSince = true, time.Time{} }), settings(), []string{
+			"its client Codex (7) has ended, but " + unknownUsers, "nobody seems to be connected since 11:00", unasked, memory,
 		}},
 		{"its client has just ended", server(stdio, mute, func(in *monitor.Instance) { in.Evidence.ClientGone = true }), settings(), []string{
-			"its client Codex (7) has ended", "whether it is at work is not known, which counts as busy", memory,
+			unknownUsers, unasked, memory,
 		}},
 		{"little is known", monitor.Instance{Identity: monitor.Identity{PID: 5}}, settings(), []string{
-			unidentified, "how it is reached is not known", "whether it is at work is not known, which counts as busy",
+			unidentified, unknownUsers, unasked,
 		}},
 		{"of an unknown client", server(stdio, mute, func(in *monitor.Instance) { in.Client, in.Processes = nil, 1 }), settings(), []string{
-			"its client is not known", "whether it is at work is not known, which counts as busy", "it uses 640 MB in 1 process",
+			unknownUsers, unasked, "it uses 640 MB in 1 process",
 		}},
 		{"session, never, and the machine slept", server(session, func(in *monitor.Instance) { in.RSSBytes = 0 }),
 			settings(override(Override{Project: "alpha", Never: true})), []string{
@@ -58,10 +55,10 @@ func TestEvidence(t *testing.T) {
 			}},
 		{"shared, and the machine slept before", server(shared, func(in *monitor.Instance) { in.RSSBytes = 0 }),
 			settings(), []string{
-				"it was started to be shared", "it is reached over HTTP", "asked: no call runs", "idle since 11:00 at least",
+				"it is reached over HTTP", "asked: no call runs", "idle since 11:00 at least",
 			}},
 		{"shared by two", server(shared, withClients, func(in *monitor.Instance) { in.RSSBytes = 0 }), settings(), []string{
-			"it was started to be shared", "2 clients: Codex, Claude Code", "its clients stay attached when it is ended, and the next request starts it again",
+			"its clients stay attached when it is ended, and the next request starts it again",
 			"it is reached over HTTP", "asked: no call runs", "idle since 11:00 at least",
 		}},
 	} {

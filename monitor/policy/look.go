@@ -9,8 +9,7 @@ import (
 // look is one instance as the rules see it at one moment.
 type look struct {
 	in    *monitor.Instance
-	r     Rules  // as they are set for it
-	never string // why they say that no policy ends it, "" if one may
+	r     Rules // as they are set for it
 	now   time.Time
 	awake time.Time // a span that contains this moment says nothing, so that spans begin there
 	// repeated are the servers that clients have started several times, see repeatedSince.
@@ -24,7 +23,7 @@ type look struct {
 }
 
 func newLook(in *monitor.Instance, r *Rules, s *monitor.Snapshot) look {
-	c := look{in: in, r: r.rulesFor(in), never: r.spares(in), now: s.At, awake: s.AwakeSince}
+	c := look{in: in, r: r.rulesFor(in), now: s.At, awake: s.AwakeSince}
 	switch _, isKept := c.keptUntil(); {
 	case c.unidentified():
 		c.forbidden = unidentified
@@ -33,7 +32,7 @@ func newLook(in *monitor.Instance, r *Rules, s *monitor.Snapshot) look {
 	case isKept:
 		c.forbidden = kept
 	default:
-		c.forbidden = c.never
+		c.forbidden = r.spares(in)
 	}
 	return c
 }
@@ -85,12 +84,7 @@ func (c *look) needed() string {
 	case c.ofSession():
 		return ofSession
 	case !overHTTP(e.Transport) && !c.provenOrphan() && !c.r.IdleAttached:
-		// Unless it is known to be reached over HTTP, its client is whoever holds its
-		// pipes, and cannot start it anew.
-		if e.Suspected || e.Orphaned || e.ClientGone || c.in.Client == nil {
-			return unknownUsers
-		}
-		return client(c.in) + " is connected"
+		return c.holder()
 	case c.provenOrphan(): // nobody can reach its variables any more
 		return ""
 	case c.r.IdleREPL:
@@ -101,6 +95,15 @@ func (c *look) needed() string {
 		return "it keeps variables of its clients, which would be lost"
 	}
 	return ""
+}
+
+// holder tells whose the instance is by its pipes. Unless it is known to be reached over
+// HTTP, its client is whoever holds them, and cannot start it anew.
+func (c *look) holder() string {
+	if e := &c.in.Evidence; e.Suspected || e.Orphaned || e.ClientGone || c.in.Client == nil {
+		return unknownUsers
+	}
+	return client(c.in) + " is connected"
 }
 
 // ofSession tells that whoever asked us for the server releases it. What we
