@@ -8,11 +8,9 @@ import "context"
 // keeps the icon, and the library puts it back when the shell restarts.
 type bus struct{}
 
-func openBus() (*bus, error) { return &bus{}, nil }
+func openBus(func(string)) (*bus, error) { return &bus{}, nil }
 
 func (*bus) lost() <-chan struct{} { return nil }
-
-func (*bus) watchHost(context.Context, func(string)) {}
 
 // newMenu is nil: the menu is the library's.
 func (*bus) newMenu(<-chan struct{}, chan<- int, chan<- menuEvent) lines { return nil }

@@ -48,8 +48,8 @@ type Options struct {
 	Workspaces func() []Workspace
 	Style      string // of the icon: "auto" (also when empty), "light" or "dark"
 	Version    string
-	// Tell is called, at most once and on any goroutine, with a sentence that
-	// the user should read when the icon cannot be seen.
+	// Tell is called, at most once and on any goroutine, with a sentence that the
+	// user should read when the desktop has no place for the icon at the start.
 	Tell func(text string)
 }
 
@@ -105,7 +105,7 @@ func (t *Tray) Redraw() {
 // do. It takes over the process-wide session bus connection
 // (dbus.SessionBus) and closes it at its end.
 func (t *Tray) Serve(ctx context.Context) error {
-	bus, err := openBus()
+	bus, err := openBus(t.opts.Tell)
 	if err != nil {
 		return err
 	}
@@ -121,6 +121,5 @@ func (t *Tray) Serve(ctx context.Context) error {
 		snapshots: snapshots, redraws: t.redraws,
 		clicks: desk.clicks, menuEvents: desk.menuEvents, lost: bus.lost(),
 	}
-	go bus.watchHost(ctx, t.opts.Tell)
 	return desk.run(ctx, o.first, o.loop)
 }
