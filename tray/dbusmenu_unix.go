@@ -36,8 +36,9 @@ import (
 // pass on.
 //
 // Source of the protocol: com.canonical.dbusmenu, version 3 (dbus-menu.xml of
-// libdbusmenu), without GetProperty, which by that is for people who look for a fault
-// and no panel calls. Its methods are called on any goroutine.
+// libdbusmenu), without what no panel asks: a single property, which by that is for
+// people who look for a fault, and the properties of all lines at once, which the tray
+// library does not give either. Its methods are called on any goroutine.
 type dbusMenu struct {
 	conn   *dbus.Conn
 	ended  <-chan struct{} // closed when nobody receives the following
@@ -236,11 +237,6 @@ func (m *dbusMenu) getGroupProperties(sender dbus.Sender, ids []int32, names []s
 	defer m.mu.Unlock()
 	if wait := m.readers[sender]; wait != nil {
 		wait.Reset(readerSettles)
-	}
-	if len(ids) == 0 {
-		for id := int32(0); m.has(id); id++ {
-			ids = append(ids, id)
-		}
 	}
 	all := []lineProperties{}
 	for _, id := range ids {

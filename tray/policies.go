@@ -113,10 +113,7 @@ func givenWords(bytes uint64, since, now time.Time) string {
 		return ""
 	}
 	s := memoryWords(quantise(bytes, 0)) + " given back"
-	switch {
-	case since.IsZero():
-		return s
-	case now.Sub(since) < 8*24*time.Hour:
+	if now.Sub(since) < 8*24*time.Hour {
 		return s + " this week"
 	}
 	return s + " since " + since.In(now.Location()).Format("2 Jan")

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"time"
 
 	"lamplighter/monitor"
@@ -62,10 +63,7 @@ func (c *look) meantIdle() finding {
 // idleForOrder is how long the instance has to have been idle for an order to
 // stop the idle ones, whether the rule is switched off or not.
 func (c *look) idleForOrder() time.Duration {
-	if c.r.IdleAfter > 0 {
-		return c.r.IdleAfter
-	}
-	return idleForOrder
+	return cmp.Or(max(c.r.IdleAfter, 0), idleForOrder)
 }
 
 // meantFrom is from when an order to stop the idle ones ends the instance, if
@@ -80,7 +78,7 @@ func (c *look) meantFrom() time.Time {
 // meantAll judges an instance by an order for all of them. The stop ladder looks
 // for what else may stand against it.
 func (c *look) meantAll() finding {
-	f := finding{do: End, at: c.now, reason: "all are meant"}
+	f := finding{do: Refuse, at: c.now, reason: "all are meant"}
 	switch {
 	case c.unidentified():
 		f.because = unidentified
@@ -88,9 +86,8 @@ func (c *look) meantAll() finding {
 		f.because = pinned
 	case c.busy():
 		f.because = atWork
-	}
-	if f.because != "" {
-		f.do = Refuse
+	default:
+		f.do = End
 	}
 	return f
 }

@@ -23,13 +23,10 @@ type Wishes struct {
 
 // Clone is a copy that may be changed.
 func (w Wishes) Clone() Wishes {
-	w.Kept, w.Off = maps.Clone(w.Kept), maps.Clone(w.Off)
-	if w.Kept == nil {
-		w.Kept = map[monitor.Identity]time.Time{}
-	}
-	if w.Off == nil {
-		w.Off = map[Rule]bool{}
-	}
+	kept, off := map[monitor.Identity]time.Time{}, map[Rule]bool{}
+	maps.Copy(kept, w.Kept)
+	maps.Copy(off, w.Off)
+	w.Kept, w.Off = kept, off
 	return w
 }
 

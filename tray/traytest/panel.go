@@ -186,18 +186,17 @@ func linesOf(t testing.TB, kids []dbus.Variant) []Line {
 		if err := dbus.Store([]any{kid.Value()}, &n); err != nil {
 			t.Fatal(err)
 		}
-		if visible, ok := n.Props["visible"].Value().(bool); ok && !visible {
+		if n.Props["visible"].Value() == false {
 			continue
 		}
-		l := Line{ID: n.ID, Submenu: n.Props["children-display"].Value() == "submenu", Lines: linesOf(t, n.Kids)}
-		l.Label, _ = n.Props["label"].Value().(string)
-		l.Enabled, _ = n.Props["enabled"].Value().(bool)
-		l.Separator = n.Props["type"].Value() == "separator"
-		l.Checkable = n.Props["toggle-type"].Value() == "checkmark"
-		l.Checked = n.Props["toggle-state"].Value() == int32(1)
+		label, _ := n.Props["label"].Value().(string)
 		icon, _ := n.Props["icon-data"].Value().([]byte)
-		l.Icon = string(icon)
-		all = append(all, l)
+		all = append(all, Line{
+			ID: n.ID, Label: label, Icon: string(icon), Enabled: n.Props["enabled"].Value() == true,
+			Separator: n.Props["type"].Value() == "separator", Submenu: n.Props["children-display"].Value() == "submenu",
+			Checkable: n.Props["toggle-type"].Value() == "checkmark", Checked: n.Props["toggle-state"].Value() == int32(1),
+			Lines: linesOf(t, n.Kids),
+		})
 	}
 	return all
 }
