@@ -204,7 +204,7 @@ func TestHostileNames(t *testing.T) {
 }
 
 func TestOpenMenuOnTheBus(t *testing.T) {
-	for _, opens := range []string{"AboutToShow", "AboutToShowGroup", "opened"} {
+	for _, opens := range []string{"AboutToShow", "opened"} {
 		t.Run(opens, func(t *testing.T) {
 			alpha, beta := liveNow(24284, "alpha"), liveNow(24285, "beta")
 			h, c, sender := served(t, snapshot(alpha, beta))
@@ -212,13 +212,10 @@ func TestOpenMenuOnTheBus(t *testing.T) {
 			// What is told races with the snapshot, so the menu is opened
 			// anew until the tray takes it for open in time.
 			open := func() bool {
-				switch opens {
-				case "AboutToShow":
-					menu.Call(menuIface+".AboutToShow", 0, int32(0))
-				case "AboutToShowGroup":
-					menu.Call(menuIface+".AboutToShowGroup", 0, []int32{0})
-				default:
-					h.Event(t, sender, 0, "opened")
+				if opens == "opened" {
+					h.Event(t, sender, 0, opens)
+				} else {
+					menu.Call(menuIface+"."+opens, 0, int32(0))
 				}
 				c.send(t, snapshot(beta))
 				ended := false
@@ -251,8 +248,6 @@ func TestOpenMenuOnTheBus(t *testing.T) {
 func TestWhatPanelsTell(t *testing.T) {
 	told := make(chan menuEvent, 8)
 	m := newDBusMenu(nil, nil, nil, told)
-	group := func(events ...lineEvent) func() { return func() { m.eventGroup(events) } }
-	about := func(ids ...int32) func() { return func() { m.aboutToShowGroup(ids) } }
 	one := func(id int32, what string) func() { return func() { m.event(id, what, dbus.Variant{}, 0) } }
 	for _, c := range []struct {
 		name string
@@ -261,16 +256,11 @@ func TestWhatPanelsTell(t *testing.T) {
 	}{
 		{"the menu", func() { m.aboutToShow(0) }, []menuEvent{menuOpened}},
 		{"a submenu", func() { m.aboutToShow(5) }, []menuEvent{menuUsed}},
-		{"both", about(3, 0), []menuEvent{menuOpened}},
-		{"submenus", about(3, 4), []menuEvent{menuUsed}},
-		{"nothing", about(), nil},
 		{"opened", one(0, "opened"), []menuEvent{menuOpened}},
 		{"closed", one(0, "closed"), []menuEvent{menuClosed}},
 		{"a submenu closed", one(4, "closed"), nil},
 		{"a submenu opened", one(4, "opened"), []menuEvent{menuUsed}},
 		{"hovered", one(4, "hovered"), nil},
-		{"a group", group(lineEvent{ID: 3, What: "hovered"}, lineEvent{What: "closed"}), []menuEvent{menuClosed}},
-		{"no group", group(), nil},
 	} {
 		c.call()
 		var got []menuEvent

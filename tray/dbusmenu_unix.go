@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/godbus/dbus/v5"
-	"github.com/godbus/dbus/v5/prop"
 
 	"lamplighter/icons"
 )
@@ -35,10 +34,10 @@ import (
 // And panels tell here that they open the menu, which the library does not
 // pass on.
 //
-// Source of the protocol: com.canonical.dbusmenu, version 3 (dbus-menu.xml of
-// libdbusmenu), without what no panel asks: a single property, which by that is for
-// people who look for a fault, and the properties of all lines at once, which the tray
-// library does not give either. Its methods are called on any goroutine.
+// Source of the protocol: com.canonical.dbusmenu (dbus-menu.xml of libdbusmenu), without
+// what no panel asks: a single property, which by that is for people who look for a
+// fault, and the properties of all lines at once, which the tray library does not give
+// either. Its methods are called on any goroutine.
 type dbusMenu struct {
 	conn   *dbus.Conn
 	ended  <-chan struct{} // closed when nobody receives the following
@@ -70,14 +69,6 @@ type lineProperties struct {
 	Props map[string]dbus.Variant
 }
 
-// lineEvent is what happened to a line.
-type lineEvent struct {
-	ID   int32
-	What string
-	Data dbus.Variant
-	At   uint32
-}
-
 func newDBusMenu(conn *dbus.Conn, ended <-chan struct{}, clicks chan<- int, events chan<- menuEvent) *dbusMenu {
 	return &dbusMenu{
 		conn: conn, ended: ended, clicks: clicks, events: events,
@@ -85,21 +76,15 @@ func newDBusMenu(conn *dbus.Conn, ended <-chan struct{}, clicks chan<- int, even
 	}
 }
 
-// serve takes the place of the library's menu. To export fails for a bad path only, and
-// a dead bus is for the owner to say.
+// serve takes the place of the library's menu, whose properties stay: by them it is of
+// version 1, so that panels of GTK tell of each line by itself. To export fails for a bad
+// path only, and a dead bus is for the owner to say.
 func (m *dbusMenu) serve() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.conn.ExportMethodTable(map[string]any{
-		"GetLayout": m.getLayout, "GetGroupProperties": m.getGroupProperties,
-		"Event": m.event, "EventGroup": m.eventGroup, "AboutToShow": m.aboutToShow, "AboutToShowGroup": m.aboutToShowGroup,
+		"GetLayout": m.getLayout, "GetGroupProperties": m.getGroupProperties, "Event": m.event, "AboutToShow": m.aboutToShow,
 	}, menuPath, menuIface)
-	prop.Export(m.conn, menuPath, prop.Map{menuIface: {
-		"Version":       {Value: uint32(3), Emit: prop.EmitFalse},
-		"TextDirection": {Value: "ltr", Emit: prop.EmitFalse},
-		"Status":        {Value: "normal", Emit: prop.EmitFalse},
-		"IconThemePath": {Value: []string{}, Emit: prop.EmitFalse},
-	}})
 	m.layoutUpdated() // for who has read the library's
 }
 
@@ -265,24 +250,10 @@ func (m *dbusMenu) event(id int32, what string, _ dbus.Variant, _ uint32) *dbus.
 	return nil
 }
 
-func (m *dbusMenu) eventGroup(events []lineEvent) ([]int32, *dbus.Error) {
-	for _, e := range events {
-		m.event(e.ID, e.What, e.Data, e.At)
-	}
-	return []int32{}, nil
-}
-
 // aboutToShow never asks for another reading: what changed was announced.
 func (m *dbusMenu) aboutToShow(id int32) (bool, *dbus.Error) {
 	offer(m.ended, m.events, shows(id))
 	return false, nil
-}
-
-func (m *dbusMenu) aboutToShowGroup(ids []int32) (updates, unknown []int32, err *dbus.Error) {
-	if len(ids) > 0 {
-		offer(m.ended, m.events, shows(slices.Min(ids))) // the menu itself before its submenus
-	}
-	return []int32{}, []int32{}, nil
 }
 
 // shows tells what it means that a menu is opened.

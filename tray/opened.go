@@ -21,8 +21,8 @@ import "time"
 // opens the next time, whichever comes first.
 const (
 	openLimit = 15 * time.Second
-	// sameOpening joins the messages that one opening makes: AboutToShow,
-	// AboutToShowGroup and the event come within milliseconds.
+	// sameOpening joins the messages that one opening makes: AboutToShow and the
+	// event come within milliseconds.
 	sameOpening = 300 * time.Millisecond
 	// clickComes is how long the lines still stay when the menu has closed:
 	// KDE hides a menu before it tells which line was clicked.
