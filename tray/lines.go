@@ -174,26 +174,24 @@ type place struct {
 // placesOf gives the places of the lines that must settle, by key. Those of the
 // menu before count on.
 func placesOf(m menu, before map[string]place, now time.Time) map[string]place {
-	seen := map[int]int{}
+	seen := map[int][]line{}
 	for _, l := range m {
 		if !l.hidden() {
-			seen[l.Above]++
+			seen[l.Above] = append(seen[l.Above], l)
 		}
 	}
-	places, index := map[string]place{}, map[int]int{}
-	for _, l := range m {
-		if l.hidden() {
-			continue
+	places := map[string]place{}
+	for _, lines := range seen {
+		for i, l := range lines {
+			if !l.Action.settles() {
+				continue
+			}
+			p := place{i, len(lines), l.Action, before[l.Key].since}
+			if p != before[l.Key] {
+				p.since = now
+			}
+			places[l.Key] = p
 		}
-		index[l.Above]++
-		if !l.Action.settles() {
-			continue
-		}
-		p := place{index[l.Above], seen[l.Above], l.Action, now}
-		if was := before[l.Key]; was.index == p.index && was.of == p.of && was.action == p.action {
-			p.since = was.since
-		}
-		places[l.Key] = p
 	}
 	return places
 }
