@@ -77,7 +77,7 @@ func (b *bus) lost() <-chan struct{} { return b.conn.Context().Done() }
 
 // newMenu makes the menu, which hands on what panels tell until ended is closed.
 func (b *bus) newMenu(ended <-chan struct{}, clicks chan<- int, events chan<- menuEvent) lines {
-	b.menu = newDBusMenu(b.conn, ended, clicks, events)
+	b.menu = &dbusMenu{conn: b.conn, ended: ended, clicks: clicks, events: events, revision: 1, readers: map[dbus.Sender]*time.Timer{}}
 	return b.menu
 }
 

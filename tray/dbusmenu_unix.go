@@ -46,7 +46,7 @@ type dbusMenu struct {
 
 	mu       sync.Mutex
 	lines    menu
-	revision uint32
+	revision uint32 // the library's has 1, and panels take a later one only
 	// readers are the panels that have asked for the menu: what is to come
 	// before they see the submenus, nil when they do.
 	readers map[dbus.Sender]*time.Timer
@@ -67,13 +67,6 @@ type menuLine struct {
 type lineProperties struct {
 	ID    int32
 	Props map[string]dbus.Variant
-}
-
-func newDBusMenu(conn *dbus.Conn, ended <-chan struct{}, clicks chan<- int, events chan<- menuEvent) *dbusMenu {
-	return &dbusMenu{
-		conn: conn, ended: ended, clicks: clicks, events: events,
-		revision: 1, readers: map[dbus.Sender]*time.Timer{},
-	}
 }
 
 // serve takes the place of the library's menu, whose properties stay: by them it is of

@@ -62,9 +62,7 @@ func (o opening) after(e menuEvent, now time.Time) (next opening, renew bool) {
 			return opening{since: now, until: now.Add(openLimit)}, false
 		}
 	case menuClosed:
-		if soon := now.Add(clickComes); soon.Before(o.until) {
-			o.until = soon
-		}
+		o.until = now.Add(clickComes)
 	case menuClicked:
 		return opening{}, true
 	}

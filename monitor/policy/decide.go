@@ -24,7 +24,7 @@ func Decide(s *monitor.Snapshot, r Rules) (actions []Action, next time.Time) {
 	}
 	eachLook(s, &r, func(c *look, found []finding) {
 		actions = c.decide(actions, found)
-		until, _ := c.keptUntil()
+		until, _ := c.r.KeptAt(c.in.Identity, c.now)
 		next = c.sooner(c.sooner(next, until), c.meantFrom())
 		for _, f := range found {
 			if f.do != "" {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"lamplighter/monitor"
@@ -8,21 +9,19 @@ import (
 
 // rulesFor are the rules as they are set for an instance.
 func (r Rules) rulesFor(in *monitor.Instance) Rules {
-	for i := range r.Overrides {
-		o := &r.Overrides[i]
-		if !o.matches(in) {
-			continue
-		}
-		if o.OrphanGrace != nil {
-			r.OrphanGrace = *o.OrphanGrace
-		}
-		if o.IdleAfter != nil {
-			r.IdleAfter = *o.IdleAfter
-		}
-		if o.MemoryOver != nil {
-			r.MemoryOver = *o.MemoryOver
-		}
-		break
+	at := slices.IndexFunc(r.Overrides, func(o Override) bool { return o.matches(in) })
+	if at < 0 {
+		return r
+	}
+	o := &r.Overrides[at]
+	if o.OrphanGrace != nil {
+		r.OrphanGrace = *o.OrphanGrace
+	}
+	if o.IdleAfter != nil {
+		r.IdleAfter = *o.IdleAfter
+	}
+	if o.MemoryOver != nil {
+		r.MemoryOver = *o.MemoryOver
 	}
 	return r
 }

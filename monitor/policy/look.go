@@ -24,7 +24,7 @@ type look struct {
 
 func newLook(in *monitor.Instance, r *Rules, s *monitor.Snapshot) look {
 	c := look{in: in, r: r.rulesFor(in), now: s.At, awake: s.AwakeSince}
-	switch _, isKept := c.keptUntil(); {
+	switch _, isKept := r.KeptAt(in.Identity, s.At); {
 	case c.unidentified():
 		c.forbidden = unidentified
 	case in.Pinned:
@@ -57,11 +57,6 @@ func (c *look) unidentified() bool {
 	return id.PID <= 0 || id.Start == 0 || id == c.in.Keeper
 }
 
-// keptUntil tells until when the user keeps the instance, if so.
-func (c *look) keptUntil() (until time.Time, ok bool) {
-	return c.r.KeptAt(c.in.Identity, c.now)
-}
-
 // busy tells that a call runs.
 func (c *look) busy() bool { return c.in.Busy != nil && *c.in.Busy }
 
@@ -85,9 +80,7 @@ func (c *look) needed() string {
 		return ofSession
 	case !overHTTP(e.Transport) && !c.provenOrphan() && !c.r.IdleAttached:
 		return c.holder()
-	case c.provenOrphan(): // nobody can reach its variables any more
-		return ""
-	case c.r.IdleREPL:
+	case c.provenOrphan() || c.r.IdleREPL: // nobody can reach its variables any more, or they do not count
 		return ""
 	case e.KeepsState == nil:
 		return "whether it keeps variables of its clients is not known"

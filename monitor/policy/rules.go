@@ -115,7 +115,7 @@ func (c *look) deadToAll() bool {
 // instance hears nothing of it: a pin says that it is not to be ended, not that
 // its size is no news.
 func (c *look) memory() finding {
-	_, isKept := c.keptUntil()
+	_, isKept := c.r.KeptAt(c.in.Identity, c.now)
 	if isKept || c.r.MemoryOver == 0 || max(c.in.RSSBytes, c.in.Evidence.SteadyBytes) <= c.r.MemoryOver {
 		return finding{}
 	}
