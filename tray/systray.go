@@ -18,10 +18,8 @@ const isDBus = runtime.GOOS != "windows" && runtime.GOOS != "darwin"
 // compare and each repaints, so it must only be given what changed; they are
 // not safe beside each other, so only the owner calls it.
 type desktop struct {
-	bus        *bus
-	lines      lines
-	clicks     chan int // lines
-	menuEvents chan menuEvent
+	bus   *bus
+	lines lines
 }
 
 // lines are those below the icon, of the library or of our own.
@@ -32,12 +30,13 @@ type lines interface {
 	show(changes []change) error
 }
 
-// newDesktop returns a painter that hands on clicks until ended is closed.
-func newDesktop(ended <-chan struct{}, b *bus) *desktop {
-	d := &desktop{bus: b, clicks: make(chan int, 8), menuEvents: make(chan menuEvent, 8)}
-	if d.lines = b.newMenu(ended, d.clicks, d.menuEvents); d.lines == nil {
-		d.lines = &libraryMenu{ended: ended, clicks: d.clicks}
-		go forward(ended, systray.TrayOpenedCh, d.menuEvents, menuOpened)
+// newDesktop returns a painter that hands on clicks on lines, and what it is told of the
+// menu, until ended is closed.
+func newDesktop(b *bus, ended <-chan struct{}, clicks chan<- int, events chan<- menuEvent) *desktop {
+	d := &desktop{b, b.newMenu(ended, clicks, events)}
+	if d.lines == nil {
+		d.lines = &libraryMenu{ended: ended, clicks: clicks}
+		go forward(ended, systray.TrayOpenedCh, events, menuOpened)
 	}
 	return d
 }

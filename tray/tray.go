@@ -115,11 +115,11 @@ func (t *Tray) Serve(ctx context.Context) error {
 	defer unsubscribe()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	desk := newDesktop(ctx.Done(), bus)
+	clicks, events := make(chan int, 8), make(chan menuEvent, 8)
+	desk := newDesktop(bus, ctx.Done(), clicks, events)
 	o := &owner{
 		opts: t.opts, paint: desk, now: time.Now, style: func() string { return t.style.Load().(string) },
-		snapshots: snapshots, redraws: t.redraws,
-		clicks: desk.clicks, menuEvents: desk.menuEvents, lost: bus.lost(),
+		snapshots: snapshots, redraws: t.redraws, clicks: clicks, menuEvents: events, lost: bus.lost(),
 	}
 	return desk.run(ctx, o.first, o.loop)
 }
