@@ -42,6 +42,17 @@ func TestForgottenItemRegistersAgain(t *testing.T) {
 	}
 }
 
+func TestHostListsAnItem(t *testing.T) {
+	names := []string{":1.4", "org.kde.StatusNotifierItem-7-1"}
+	for item, want := range map[string]bool{
+		":1.4/StatusNotifierItem": true, "org.kde.StatusNotifierItem-7-1": true, ":1.42/StatusNotifierItem": false, "org.kde.StatusNotifierItem-7-12": false,
+	} {
+		if got := lists([]string{":1.3/StatusNotifierItem", item}, names); got != want {
+			t.Errorf("%s: %v", item, got)
+		}
+	}
+}
+
 // A panic of the menu is not the end of the session.
 func TestPanicIsNotTheEndOfTheBus(t *testing.T) {
 	_, c, _ := served(t, snapshot())

@@ -5,6 +5,7 @@ package tray
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,16 +113,18 @@ func (b *bus) lookForHost() {
 	}
 	host := b.conn.Object(hostName, hostPath)
 	var items []string
-	if host.StoreProperty(hostName+".RegisteredStatusNotifierItems", &items) != nil {
-		return // it does not tell
-	}
-	for _, item := range items {
-		for _, name := range b.conn.Names() {
-			if strings.HasPrefix(item, name) {
-				return
-			}
-		}
+	if host.StoreProperty(hostName+".RegisteredStatusNotifierItems", &items) != nil || lists(items, b.conn.Names()) {
+		return // it does not tell, or lists the item
 	}
 	// A host that refuses is asked again by the library when it restarts.
 	host.Call(hostName+".RegisterStatusNotifierItem", dbus.FlagNoAutoStart, itemPath)
+}
+
+// lists reports whether a host has an item of one of these names on the bus, as
+// NAME/PATH.
+func lists(items, names []string) bool {
+	return slices.ContainsFunc(items, func(item string) bool {
+		name, _, _ := strings.Cut(item, "/")
+		return slices.Contains(names, name)
+	})
 }
