@@ -47,8 +47,7 @@ type loginState struct{ Shown, On, Can bool }
 // menuOf puts a snapshot in words. A nil snapshot is one that nobody has taken
 // yet. The result shares nothing with its arguments.
 func menuOf(snap *monitor.Snapshot, now time.Time, opts menuOptions) (menu, figures) {
-	hint, head, tooltip, given := "", "", "", givenWords(opts.GivenBack, opts.GivenSince, now)
-	said := figures{}
+	hint, head, said := "", "", figures{}
 	figure := func(of string, bytes uint64) int {
 		said[of] = quantise(bytes, opts.Before[of])
 		return said[of]
@@ -56,15 +55,15 @@ func menuOf(snap *monitor.Snapshot, now time.Time, opts menuOptions) (menu, figu
 	switch {
 	case snap == nil:
 		snap = &monitor.Snapshot{}
-		head, tooltip, given = "Looking for servers", "Lamplighter: looking for servers", ""
+		head = "Looking for servers"
 	case len(snap.Instances) == 0:
-		head, tooltip = "No servers yet", "Lamplighter: no servers yet"
+		head = "No servers yet"
 		hint = "Start your assistant, and its servers appear here"
 	default:
 		totals := snap.Totals()
 		head = headWords(totals, figure("total", totals.RSSBytes), figure("saved", totals.SavedBytes))
-		tooltip = "Lamplighter: " + head
 	}
+	tooltip := "Lamplighter: " + strings.ToLower(head[:1]) + head[1:]
 	orders := ordersIn(snap, now)
 	list := opts.Rows.Of(snap)
 	servers, stops := serverLines(list, orders, now, figure)
@@ -79,7 +78,7 @@ func menuOf(snap *monitor.Snapshot, now time.Time, opts menuOptions) (menu, figu
 	m.submenu(workspaceSubmenu(opts.Workspaces, now))
 	m.submenu(keepSubmenu(list, orders, now))
 	m.submenu(policySubmenu(snap.Policy, now))
-	m.add(line{Key: "given back", Title: given, Action: openPage})
+	m.add(line{Key: "given back", Title: givenWords(opts.GivenBack, opts.GivenSince, now), Action: openPage})
 	m.add(warnings(snap, orders)...)
 	m.add(separator) // what ends something is apart from what opens something
 	m.submenu(line{Key: "restart", Title: "Restart"}, padded(restartEntries(list, orders), restartLines, line{}))

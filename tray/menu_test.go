@@ -155,13 +155,15 @@ func TestMenuOf(t *testing.T) {
 		Version: "1.2.3", Login: loginState{Shown: true, On: true, Can: true}, GivenBack: 1_000_000_000, GivenSince: noon,
 		Workspaces: []Workspace{{ID: "w", Job: "notes", Project: "alpha", CreatedAt: noon}},
 	}
+	first := all
+	first.GivenBack = 0
 	for _, c := range []struct {
 		name string
 		snap *monitor.Snapshot
 		opts menuOptions
 		want string
 	}{
-		{"before the first look", nil, all, `Looking for servers -> open global
+		{"before the first look", nil, first, `Looking for servers -> open global
 -
 Open global dashboard -> open global
 Workspaces: 1
