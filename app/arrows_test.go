@@ -43,7 +43,7 @@ func mayImport(from, to string) bool {
 	case from == "monitor/view": // words, and no clock
 		return to == "monitor"
 	case from == "monitor/situation": // records, and decides nothing
-		return slices.Contains([]string{"monitor", "monitor/serena", "monitor/rules", "monitor/process", "monitor/command"}, to)
+		return slices.Contains([]string{"monitor", "monitor/serena", "monitor/rules", "monitor/process", "monitor/command", "monitor/secret"}, to)
 	case below(from, "monitor"):
 		return below(to, "monitor")
 	case below(from, "tray"):

@@ -30,7 +30,8 @@ func TestWords(t *testing.T) {
 		{`bash|-c|run --port 1 --token "a b"; x`, `bash|-c|run --port 1 --token …`},
 		{`x|{"password":"abc"}`, `x|{"password":…`},
 		{"x|/token:abc", "x|/token:…"},
-		{"x|sk-proj-abcdefghijklmnop", "x|…"},
+		{"x|sk-proj-abcdefghijklmnop|ctx7sk-abcdefgh|secret_abcdefgh", "x|…|…|…"},
+		{"x|--dsn|me:pw@tcp(h)/d|connectionString=abc|--sid|abc|https://h/x?session=abc", "x|--dsn|…|connectionString=…|--sid|…|https://h/x?session=…"},
 		{"x|AKIAIOSFODNN7EXAMPLE", "x|…"},
 		{"x|3f786850e387550fdab836ed7e6dc881de23001b", "x|…"},
 		{"x|wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "x|…"},
@@ -73,6 +74,7 @@ func TestRandom(t *testing.T) {
 	for word, want := range map[string]bool{
 		"9f86d081884c7d659a2feaa0c55ad015":       true,
 		"c2b1a1e4-7d5f-4e6a-9b3c-0f1e2d3c4b5a":   true,
+		"0123456789abcdef0123456789abcdef":       true,
 		"dGhpcyBpcyBub3QgYSBzZWNyZXQ":            true,
 		"start-mcp-server":                       false,
 		"sequential-thinking-2025-06-18":         false,

@@ -1,9 +1,10 @@
 package situation
 
 import (
-	"net/url"
 	"regexp"
 	"strings"
+
+	"lamplighter/monitor/secret"
 )
 
 // removed stands where something was that nobody else has to know.
@@ -18,19 +19,11 @@ type hide struct {
 }
 
 var (
-	secretName = regexp.MustCompile(`(?i)token|secret|passw|passphrase|\bpwd\b|api[-_]?key|apikey|access[-_]?key|private[-_]?key|[-_]key$|^-*key$|auth|credential|bearer|cookie|signature|\bsid\b|session|\bdsn\b|connection[-_]?string`)
-	envName    = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
-	headerName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*$`)
 	headerFlag = regexp.MustCompile(`^(-H|--headers?)$`)
-	// What issuers of keys put before them.
-	issued = regexp.MustCompile(`(?i)^(sk|pk|rk|ak)[-_][a-z0-9_-]{12,}|^gh[pousr]_\w{16,}|^github_pat_\w{16,}|^glpat-|^xox[abeprs]-|^(AKIA|ASIA)[A-Z0-9]{12,}|^AIza[\w-]{20,}|^eyJ[\w-]{8,}|^(npm|hf|dckr_pat|shpat|figd|lin_api|ntn|sntrys|secret|ctx7sk)_?[\w-]{16,}|^ya29\.`)
-	random = regexp.MustCompile(`^[A-Za-z0-9_+=-]{20,}$`)
-	// Of what such words have some or nothing.
-	hexadecimal = regexp.MustCompile(`^[^G-Zg-z]*$`)
-	fourDigits  = regexp.MustCompile(`(?:[0-9].*){4}`)
-	twoDigits   = regexp.MustCompile(`[0-9].*[0-9]`)
-	twoUpper    = regexp.MustCompile(`[A-Z].*[A-Z]`)
-	twoLower    = regexp.MustCompile(`[a-z-].*[a-z-]`)
+	headerLine = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*:[^/\\]`)
+	// Of a variable any value may be a secret.
+	variable = regexp.MustCompile(`^((?:-[\w-]*=)?[A-Z][A-Z0-9_]*=).+`)
+	query    = regexp.MustCompile(`(://[^\s"'?#]*)[?#][^\s"']*`)
 
 	email   = regexp.MustCompile(`[\w.+-]+@[\w-]+(\.[\w-]+)*\.[A-Za-z]{2,}\b`)
 	between = regexp.MustCompile(`[^/\\]+`) // the separators of a path
@@ -42,125 +35,52 @@ var (
 // with spaces may be what somebody wrote, so that nothing of it stays.
 func (h *hide) arguments(args []string, words bool) []string {
 	list := make([]string, 0, len(args))
-	secret, header := false, false // the option before says so of what follows
+	hidden := false // the option before says so of what follows
 	for i, a := range args {
 		switch {
-		case secret && !strings.HasPrefix(a, "-"):
+		case hidden && !strings.HasPrefix(a, "-"), i > 0 && !words && strings.ContainsAny(a, " \t\n"):
 			list = append(list, removed)
-		case header:
-			list = append(list, h.header(a, true))
-		case i > 0 && !words && strings.ContainsAny(a, " \t\n"):
-			list = append(list, removed)
-		case strings.ContainsAny(a, " \t\n"):
-			list = append(list, h.words(a))
 		default:
-			list = append(list, h.word(a))
+			list = append(list, h.words(a))
 		}
-		secret = i > 0 && strings.HasPrefix(a, "-") && !strings.Contains(a, "=") && secretName.MatchString(a)
-		header = headerFlag.MatchString(a)
+		hidden = headerFlag.MatchString(a) || i > 0 && strings.HasPrefix(a, "-") && !strings.Contains(a, "=") && secret.Name(a)
 	}
 	return list
 }
 
-// words looks at each word of a line, such as the one that a shell runs.
+// words looks at each word of an argument, which may be the line that a shell runs.
 func (h *hide) words(line string) string {
-	if h.header(line, false) != line {
-		return h.header(line, false)
+	if headerLine.MatchString(line) {
+		return h.word(line)
 	}
 	parts := strings.Split(line, " ")
-	secret, header := false, false
+	value, header := false, false // the word before says so of what follows
 	for i, part := range parts {
 		bare := strings.Trim(part, `"'`)
-		switch {
-		case bare == "":
+		if bare == "" {
 			continue
-		case secret && !strings.HasPrefix(bare, "-"):
-			parts[i] = removed
-		case header && !strings.HasPrefix(bare, "-"):
-			parts[i] = removed
-			continue // a header may have several words
-		default:
+		}
+		hidden := (value || header) && !strings.HasPrefix(bare, "-")
+		if parts[i] = removed; !hidden {
 			parts[i] = h.word(part)
 		}
-		secret = (strings.HasPrefix(bare, "-") || strings.HasSuffix(bare, ":")) && !strings.Contains(bare, "=") && secretName.MatchString(strings.TrimSuffix(bare, ":")) ||
-			strings.EqualFold(bare, "bearer")
-		header = headerFlag.MatchString(bare)
+		header = header && hidden || headerFlag.MatchString(bare) // which may have several words
+		named := strings.HasPrefix(bare, "-") && !strings.Contains(bare, "=") || strings.HasSuffix(bare, ":")
+		value = named && secret.Name(strings.TrimSuffix(bare, ":")) || strings.EqualFold(bare, "bearer")
 	}
 	return strings.Join(parts, " ")
 }
 
-// header is one of HTTP, "Name: value"; its value goes if its name says so, or
-// in any case.
-func (h *hide) header(text string, always bool) string {
-	name, value, found := strings.Cut(text, ":")
-	if found && !strings.HasPrefix(value, "/") && headerName.MatchString(name) && (always || secretName.MatchString(name)) {
-		return name + ": " + removed
-	}
-	if always {
-		return removed
-	}
-	return text
-}
-
-// word is one argument without spaces.
+// word is a word of an argument, or a header.
 func (h *hide) word(w string) string {
-	name, value, assigned := strings.Cut(w, "=")
-	switch {
-	case assigned && value != "" && (secretName.MatchString(name) || envName.MatchString(name)):
-		return name + "=" + removed
-	case assigned && strings.HasPrefix(name, "-"):
-		return name + "=" + h.word(value)
-	case h.header(w, false) != w:
-		return h.header(w, false)
-	case issued.MatchString(strings.Trim(w, `"'`)), looksRandom(strings.Trim(w, `"'`)):
-		return removed
-	case strings.Contains(w, "://"):
-		return h.address(w)
-	}
+	w = strings.ReplaceAll(secret.Text(w), secret.Hidden, removed)
+	w = variable.ReplaceAllString(query.ReplaceAllString(w, "$1?"+removed), "${1}"+removed)
 	return email.ReplaceAllStringFunc(h.path(w), func(found string) string {
-		if strings.HasPrefix(found, "git@") {
-			return found // how everybody is called there
+		if name, _, _ := strings.Cut(found, "@"); name == "git" || name == removed {
+			return found // git is how everybody is called there
 		}
 		return removed
 	})
-}
-
-// looksRandom tells a word that nobody would write: long, with digits among
-// letters and, unless it is hexadecimal, letters of both cases.
-func looksRandom(w string) bool {
-	if !random.MatchString(w) || strings.HasPrefix(w, "-") {
-		return false
-	}
-	return hexadecimal.MatchString(w) && fourDigits.MatchString(w) || twoDigits.MatchString(w) && twoUpper.MatchString(w) && twoLower.MatchString(w)
-}
-
-// address is one with neither credentials nor a query.
-func (h *hide) address(w string) string {
-	before, rest, _ := strings.Cut(w, "://")
-	start := strings.LastIndexAny(before, `"'=`) + 1
-	lead, scheme := before[:start], before[start:]
-	if u, err := url.Parse(scheme + "://" + strings.TrimRight(rest, `"'`)); err != nil || u.Host == "" && u.Scheme != "file" {
-		return lead + scheme + "://" + removed
-	}
-	rest, _, query := strings.Cut(rest, "?")
-	rest, _, fragment := strings.Cut(rest, "#")
-	host, path, slash := strings.Cut(rest, "/")
-	if at := strings.LastIndexByte(host, '@'); at >= 0 {
-		host = removed + host[at:]
-	}
-	if slash {
-		parts := strings.Split(path, "/")
-		for i, part := range parts {
-			if issued.MatchString(part) || looksRandom(part) {
-				parts[i] = removed
-			}
-		}
-		host += h.path("/" + strings.Join(parts, "/"))
-	}
-	if query || fragment {
-		host += "?" + removed
-	}
-	return lead + scheme + "://" + host
 }
 
 // path is a word with the home directory as ~ and no user's name.
