@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"encoding/json"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -13,13 +12,8 @@ import (
 // disturb a terminal: control, format and bidirectional characters are written
 // as \uXXXX. Nothing is lost, a decoder gets the same text.
 func Marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return escape(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+	text, err := monitor.JSON(v, "")
+	return escape(bytes.TrimSuffix(text, []byte("\n"))), err
 }
 
 // escape rewrites the characters that encoding/json leaves as they are. In

@@ -10,13 +10,12 @@
 package doctor
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"slices"
 
 	"lamplighter/app/config"
 	"lamplighter/app/launch"
+	"lamplighter/monitor"
 	"lamplighter/monitor/view"
 )
 
@@ -95,14 +94,10 @@ func (r Report) MarshalJSON() ([]byte, error) {
 	if lines == nil {
 		lines = []Line{}
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(struct {
+	return monitor.JSON(struct {
 		OK    bool   `json:"ok"`
 		Lines []Line `json:"lines"`
-	}{!r.Broken(), lines})
-	return b.Bytes(), err
+	}{!r.Broken(), lines}, "")
 }
 
 // Finder finds out how Serena could be started: launch.Finder.

@@ -51,7 +51,7 @@ func Record(ctx context.Context, o Recording) (*situation.Situation, error) {
 	s.Rules = o.Servers
 	actions, _ := policy.Decide(o.Snapshot, policies)
 	s.Expect = expected(s, actions)
-	text, err := s.Marshal()
+	text, err := monitor.JSON(s, "  ")
 	if err != nil {
 		return nil, err
 	}

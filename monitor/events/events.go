@@ -7,10 +7,8 @@
 package events
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -48,7 +46,7 @@ func rotated(dir string) ([]string, error) {
 // Write appends events to the lifecycle log in the state directory dir, each
 // with one call of the system, so that the lines of several processes do not mix.
 // It makes the file, with mode 0600, and the directory where they are missing. It
-// returns how many of the events are done with.
+// returns how many of the events are written.
 func Write(dir string, list ...monitor.Event) (done int, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return 0, statefile.Error(err, dir)
@@ -62,11 +60,7 @@ func Write(dir string, list ...monitor.Event) (done int, err error) {
 		return 0, statefile.Error(err, path(dir))
 	}
 	for _, e := range list {
-		line, err := encode(e)
-		if err != nil {
-			return done + 1, err // it can never be written
-		}
-		if _, err := f.Write(line); err != nil {
+		if _, err := f.Write(encode(e)); err != nil {
 			return done, statefile.Error(err, path(dir))
 		}
 		done++
@@ -87,17 +81,12 @@ func finishLine(f *os.File) error {
 }
 
 // encode makes the line of an event, its end included. Nothing in it can
-// disturb a terminal. It fails for a year after 9999.
-func encode(e monitor.Event) ([]byte, error) {
+// disturb a terminal. Of a year after 9999 it makes nothing.
+func encode(e monitor.Event) []byte {
 	e = clean(e)
 	e.At = e.At.UTC().Truncate(time.Millisecond)
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e); err != nil {
-		return nil, fmt.Errorf("encoding an event of kind %s: %w", e.Kind, err)
-	}
-	return b.Bytes(), nil
+	line, _ := monitor.JSON(e, "")
+	return line
 }
 
 // parse reads a line. Another program may have written it, so its texts are

@@ -26,13 +26,7 @@ func event(n int) monitor.Event {
 	}
 }
 
-func line(n int) string {
-	text, err := encode(event(n))
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
-}
+func line(n int) string { return string(encode(event(n))) }
 
 func in(dir, name string) string { return filepath.Join(dir, name) }
 

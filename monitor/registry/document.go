@@ -241,10 +241,5 @@ func (d document) format() ([]byte, error) {
 	if d.list {
 		whole = list
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(whole)
-	return out.Bytes(), err
+	return monitor.JSON(whole, "  ")
 }

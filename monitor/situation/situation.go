@@ -9,9 +9,7 @@
 package situation
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"lamplighter/monitor"
@@ -145,15 +143,3 @@ type Expectation struct {
 // Leave is what is expected of a process that no decision may touch: neither is
 // one made about it, nor is it in a tree that is ended.
 const Leave = "leave"
-
-// Marshal writes it as encoding/json reads it, for people too.
-func (s *Situation) Marshal() ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(s); err != nil {
-		return nil, fmt.Errorf("writing a situation: %w", err)
-	}
-	return b.Bytes(), nil
-}

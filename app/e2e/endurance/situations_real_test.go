@@ -19,6 +19,7 @@ import (
 
 	"lamplighter/app/apptest"
 	"lamplighter/app/e2e"
+	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
 	facts "lamplighter/monitor/process"
 	"lamplighter/monitor/serena/serenatest"
@@ -211,7 +212,7 @@ func TestRecordSituations(t *testing.T) {
 			for _, difference := range situationtest.Differences(t, recorded) {
 				t.Error(difference)
 			}
-			if text, err = recorded.Marshal(); err != nil {
+			if text, err = monitor.JSON(recorded, "  "); err != nil {
 				t.Fatal(err)
 			}
 			if t.Failed() {

@@ -67,7 +67,7 @@ func TestCollection(t *testing.T) {
 			for _, difference := range Differences(t, s) {
 				t.Error(difference)
 			}
-			if again, err := s.Marshal(); err != nil || string(again) != string(text) {
+			if again, err := monitor.JSON(s, "  "); err != nil || string(again) != string(text) {
 				t.Errorf("it is not written as Marshal writes it (%v); write it anew", err)
 			}
 			if slices.Contains(unseen, name) {
