@@ -25,11 +25,10 @@ const (
 // and rotates. It keeps no file open; events are rare. All methods are safe for
 // concurrent use.
 type Log struct {
-	dir   string
-	log   *slog.Logger
-	retry time.Duration
-	size  int64
-	wake  monitor.Bell
+	dir  string
+	log  *slog.Logger
+	size int64
+	wake monitor.Bell
 
 	mu      sync.Mutex
 	waiting []monitor.Event
@@ -44,7 +43,7 @@ type Log struct {
 // New returns the Log in the state directory dir. Nothing is read or written
 // before Serve or Flush.
 func New(dir string, log *slog.Logger) *Log {
-	return &Log{dir: dir, log: log, retry: retryAfter, size: fileSize, wake: monitor.NewBell()}
+	return &Log{dir: dir, log: log, size: fileSize, wake: monitor.NewBell()}
 }
 
 // Append takes an event. It never waits: Serve writes it. While the disk cannot
@@ -81,7 +80,7 @@ func (l *Log) Serve(ctx context.Context) error {
 		case <-retry.C:
 		}
 		if l.Flush() != nil {
-			retry.Reset(l.retry)
+			retry.Reset(retryAfter)
 		}
 	}
 }

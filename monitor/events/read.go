@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"time"
 
 	"lamplighter/monitor"
@@ -32,9 +31,9 @@ type List struct {
 // included. No log is an empty one. The error says which file could not be
 // read; the list has what is in the others.
 func Read(dir string, q Query) (List, error) {
-	c := collector{query: q}
-	_, err := readAll(dir, q.Since, c.add)
-	return c.newest(), err
+	var list List
+	_, err := readAll(dir, q.Since, q.into(&list))
+	return list, err
 }
 
 // followEvery is how often Follow looks whether something was appended.
@@ -48,10 +47,10 @@ const followEvery = time.Second
 func Follow(ctx context.Context, dir string, q Query, each func(List) error) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
-	c := collector{query: q}
-	at, err := readAll(dir, q.Since, c.add)
+	var list List
+	at, err := readAll(dir, q.Since, q.into(&list))
 	for {
-		if list := c.newest(); len(list.Events)+list.Skipped > 0 {
+		if len(list.Events)+list.Skipped > 0 {
 			if err := each(list); err != nil {
 				return err
 			}
@@ -64,8 +63,8 @@ func Follow(ctx context.Context, dir string, q Query, each func(List) error) err
 			return ctx.Err()
 		case <-tick.C:
 		}
-		c = collector{}
-		at, err = readFile(path(dir), at, c.add)
+		list = List{}
+		at, err = readFile(path(dir), at, Query{}.into(&list))
 	}
 }
 
@@ -117,29 +116,19 @@ func readFile(path string, at int64, each func(line []byte)) (next int64, err er
 	}
 }
 
-// collector makes a List of lines.
-type collector struct {
-	query Query
-	list  List
-}
-
-func (c *collector) add(line []byte) {
-	e, err := parse(line)
-	switch {
-	case err != nil:
-		c.list.Skipped++
-	case !e.At.Before(c.query.Since):
-		c.list.Events = append(c.list.Events, e)
+// into is what takes the lines of a file, and puts those that were asked for into a
+// list, so that no more than the newest are kept.
+func (q Query) into(list *List) func(line []byte) {
+	return func(line []byte) {
+		e, err := parse(line)
+		switch {
+		case err != nil:
+			list.Skipped++
+		case !e.At.Before(q.Since):
+			list.Events = append(list.Events, e)
+		}
+		if q.Last > 0 && len(list.Events) > q.Last {
+			list.Events = list.Events[1:]
+		}
 	}
-	if n := c.query.Last; n > 0 && len(c.list.Events) >= 2*n {
-		c.newest()
-	}
-}
-
-// newest removes all but the last events that were asked for.
-func (c *collector) newest() List {
-	if n := len(c.list.Events) - c.query.Last; c.query.Last > 0 && n > 0 {
-		c.list.Events = slices.Delete(c.list.Events, 0, n)
-	}
-	return c.list
 }
