@@ -88,16 +88,6 @@ func file(path string) statefile.File[document] {
 	return statefile.File[document]{Path: path, Limit: maxSize, Broken: ErrBroken, Parse: parseDocument, Format: document.format}
 }
 
-// write puts a new file at path, with the mode of the one before, nil when there is
-// none: programs of other users may read it, as in a container.
-func (d document) write(path string, before fs.FileInfo) error {
-	f := file(path)
-	if before != nil {
-		f.Mode = before.Mode().Perm()
-	}
-	return f.Write(d)
-}
-
 // Entry is what the registry says about one instance. What a record does not
 // say, or says in another type, is zero. Text is foreign: see monitor.Clean.
 type Entry struct {

@@ -166,7 +166,11 @@ func (m *Mirror) write(ctx context.Context, now time.Time) error {
 	}
 	defer lock.Close()
 	seen, _ = os.Stat(path) // before it is read, because not everybody takes the lock
-	d, err := file(path).Read()
+	f := file(path)
+	if seen != nil {
+		f.Mode = seen.Mode().Perm() // programs of other users may read it, as in a container
+	}
+	d, err := f.Read()
 	broken := errors.Is(err, ErrBroken)
 	if broken {
 		d = document{}
@@ -177,7 +181,7 @@ func (m *Mirror) write(ctx context.Context, now time.Time) error {
 	changed, pruned := d.update(m.want, known, m.look, now)
 	theirs := !same(seen, m.seen)
 	if changed {
-		replace := func() error { return d.write(path, seen) }
+		replace := func() error { return f.Write(d) }
 		switch {
 		case !broken:
 			err = replace()
