@@ -84,8 +84,8 @@ const (
 )
 
 // ReadHealth judges a Serena by the signs of one look and what it remembers of
-// earlier ones. What is wrong comes first, the worst before all, then what is only to
-// be mentioned. Of a version that is not known nothing is said.
+// earlier ones: the worst that is wrong, or if nothing is, all that is only to be
+// mentioned. Of a version that is not known nothing is said.
 func ReadHealth(h *Health, s Signs) []monitor.Problem {
 	v, known := versionOf(s.Version)
 	if !known {
@@ -498,33 +498,28 @@ func (l *look) queueProblem() (monitor.Problem, bool) {
 	}, true
 }
 
-// listProblems are what is wrong by now, and what is to be mentioned.
-func (l *look) listProblems() []monitor.Problem {
-	var list []monitor.Problem
-	for _, p := range slices.SortedFunc(maps.Values(l.problems), func(a, b *problem) int {
-		return cmp.Or(rank(a.Kind)-rank(b.Kind), a.Since.Compare(b.Since), strings.Compare(a.Language, b.Language))
-	}) {
-		list = append(list, p.Problem)
+// listProblems is what is wrong by now, the worst of it alone, or else what is to be
+// mentioned.
+func (l *look) listProblems() (list []monitor.Problem) {
+	if len(l.problems) > 0 {
+		worst := slices.MinFunc(slices.Collect(maps.Values(l.problems)), func(a, b *problem) int {
+			return cmp.Or(rank(a.Kind)-rank(b.Kind), a.Since.Compare(b.Since), strings.Compare(a.Language, b.Language))
+		})
+		return []monitor.Problem{worst.Problem}
 	}
 	if p, waits := l.queueProblem(); waits {
-		list = append(list, p)
+		return []monitor.Problem{p}
 	}
-	if len(list) == 0 && l.failing.Calls >= faultsForRed {
-		list = append(list, l.failing)
+	if l.failing.Calls >= faultsForRed {
+		return []monitor.Problem{l.failing}
 	}
 	if l.init.what != "" {
 		list = append(list, l.startingNote())
 	}
 	for _, language := range slices.Sorted(maps.Keys(l.ended)) {
-		told := l.problems[language] != nil
-		for _, p := range l.problems {
-			told = told || slices.Contains(p.Others, language)
-		}
-		if !told {
-			p := languageProblem(monitor.Ended, language, l.ended[language])
-			p.Cause = monitor.CauseNone
-			list = append(list, p)
-		}
+		p := languageProblem(monitor.Ended, language, l.ended[language])
+		p.Cause = monitor.CauseNone
+		list = append(list, p)
 	}
 	if l.suspended.what != "" {
 		p := monitor.Problem{Kind: monitor.Suspended, Language: l.onlyLanguage(), Since: l.suspended.since}
