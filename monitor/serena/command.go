@@ -63,7 +63,7 @@ func serverArgs(exe string, args []string) ([]string, bool) {
 	}
 	serves, ok := known[name]
 	switch {
-	case ok && serves:
+	case serves:
 		return c.Args, true
 	case ok && len(c.Args) > 0 && c.Args[0] == "start-mcp-server":
 		return c.Args[1:], true

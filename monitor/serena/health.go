@@ -179,7 +179,7 @@ func (l *look) readRecord(r Record) {
 		// It starts again, and the call is repeated.
 		c.restarted, c.restart, c.crashed = l.onlyLanguage(), r, true
 		clear(l.ended)
-	case failure && r.Where == executor+"run_task" && isInit(r.Thread):
+	case failure && r.Where == executor+"run_task" && IsInit(r.Thread):
 		c.failed = true
 		l.initFailed(c.number, r)
 	case r.Where == executor+"stop" && strings.Contains(r.Text, " completed in "):
@@ -241,7 +241,7 @@ func (l *look) noteSuccess(c *call) {
 		return
 	}
 	l.settled = c.number
-	if isInit(c.task) {
+	if IsInit(c.task) {
 		maps.DeleteFunc(l.problems, func(_ string, p *problem) bool { return p.task < c.number })
 		clear(l.ended)
 		clear(l.exits)
@@ -339,7 +339,7 @@ func (l *look) hasHung(c *call) bool {
 // timeWaited is how long a call had waited that has run into its time-out.
 func (l *look) timeWaited(r Record) time.Duration {
 	for _, before := range []string{"timeout=", "timed out after "} {
-		if _, text, found := strings.Cut(r.Text, before); found && secondsIn(text) > 0 {
+		if _, text, _ := strings.Cut(r.Text, before); secondsIn(text) > 0 {
 			return secondsIn(text)
 		}
 	}
@@ -449,7 +449,7 @@ func (l *look) noteQueue() {
 		if isCall && task.IsRunning && len(places) == 1 {
 			front = task.Name
 		}
-		if task.IsRunning && isInit(task.Name) {
+		if task.IsRunning && IsInit(task.Name) {
 			init = task.Name
 		}
 	}

@@ -26,22 +26,14 @@ type Record struct {
 // parseRecord reads a message. Serena stamps them in local time without a zone:
 // "INFO  2026-11-20 23:05:01,123 [Task-22:FindSymbolTool] serena.agent:start:336 - …".
 func parseRecord(message string) (r Record, ok bool) {
-	const layout = "2006-01-02 15:04:05,000"
-	var rest string
-	r.Level, rest, ok = strings.Cut(message, " ")
-	rest = strings.TrimLeft(rest, " ")
-	if !ok || r.Level == "" || len(rest) < len(layout) {
+	level, rest, _ := strings.Cut(message, " ")
+	stamp, rest, _ := strings.Cut(strings.TrimLeft(rest, " "), " [")
+	thread, rest, closed := strings.Cut(rest, "]")
+	at, err := time.ParseInLocation("2006-01-02 15:04:05,000", stamp, time.Local)
+	if level == "" || err != nil || !closed {
 		return Record{}, false
 	}
-	at, err := time.ParseInLocation(layout, rest[:len(layout)], time.Local)
-	thread, bracketed := strings.CutPrefix(rest[len(layout):], " [")
-	if err != nil || !bracketed {
-		return Record{}, false
-	}
-	r.At = at
-	if r.Thread, rest, ok = strings.Cut(thread, "]"); !ok {
-		return Record{}, false
-	}
+	r = Record{Level: level, At: at, Thread: thread}
 	if where, text, found := strings.Cut(strings.TrimPrefix(rest, " "), " - "); found {
 		r.Text = text
 		r.Where = where[:max(strings.LastIndexByte(where, ':'), 0)] // without the line
@@ -111,9 +103,9 @@ func (c *Claim) Lost(owner monitor.Identity, now time.Time) *monitor.Problem {
 
 // claimOf is what a record says of the port of the dashboard.
 func claimOf(r Record) (c Claim, ok bool) {
-	_, said, found := strings.Cut(r.Text, "Starting dashboard (")
+	_, said, _ := strings.Cut(r.Text, "Starting dashboard (")
 	_, port, named := strings.Cut(said, "port=")
-	if !found || !named || r.Where != "serena.dashboard:run_in_thread" {
+	if !named || r.Where != "serena.dashboard:run_in_thread" {
 		return Claim{}, false
 	}
 	c.Record = r

@@ -32,9 +32,9 @@ func versionOf(text string) (version, bool) {
 	return versions[i], true
 }
 
-// isInit reports whether a task starts the language servers of a project: the former
+// IsInit reports whether a task starts the language servers of a project: the former
 // from 1.7 on.
-func isInit(task string) bool {
+func IsInit(task string) bool {
 	return strings.HasSuffix(task, ":init_project_services") || strings.HasSuffix(task, ":init_language_server_manager")
 }
 

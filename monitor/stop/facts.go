@@ -122,8 +122,7 @@ func (l *Ladder) work(ctx context.Context, port int, owned bool) (Work, string) 
 // loses anything when it ends. Source: serena/agent.py and dashboard.py of
 // 1.5.3, 1.7.0 and 2.1.0.
 func ownTask(name string) bool {
-	_, name, _ = strings.Cut(name, ":")
-	return name == "init_project_services" || name == "init_language_server_manager" || name == "_get_config_overview"
+	return serena.IsInit(name) || strings.HasSuffix(name, ":_get_config_overview")
 }
 
 // innerCapital is a capital within a word.
@@ -132,10 +131,7 @@ var innerCapital = regexp.MustCompile(`\B[A-Z]`)
 // callName makes a task's name ("Task-22:FindSymbolTool") that of the tool as
 // clients know it ("find_symbol").
 func callName(task string) string {
-	_, name, ok := strings.Cut(task, ":")
-	if !ok {
-		name = task
-	}
+	name := task[strings.IndexByte(task, ':')+1:]
 	if camel, ok := strings.CutSuffix(name, "Tool"); ok && camel != "" {
 		name = strings.ToLower(innerCapital.ReplaceAllString(camel, "_$0"))
 	}
@@ -160,7 +156,6 @@ func (c *climb) users(listeners []process.Listener) ([]Process, error) {
 	if in.Kind == monitor.KindSerena {
 		delete(ports, in.Port)
 	}
-	seen := map[int]bool{}
 	var users []Process
 	for port := range ports {
 		connections, err := c.o.System.Connections(port)
@@ -168,11 +163,10 @@ func (c *climb) users(listeners []process.Listener) ([]Process, error) {
 			return users, err
 		}
 		for _, user := range connections {
-			if c.at[user.PID] != nil || seen[user.PID] || user.PID == c.o.System.Self() {
-				continue
+			known := slices.ContainsFunc(users, func(p Process) bool { return p.PID == user.PID })
+			if !known && c.at[user.PID] == nil && user.PID != c.o.System.Self() {
+				users = append(users, c.named(user.PID)) // whoever 0 is has no name
 			}
-			seen[user.PID] = true
-			users = append(users, c.named(user.PID)) // whoever 0 is has no name
 		}
 	}
 	slices.SortFunc(users, func(a, b Process) int { return a.PID - b.PID })
