@@ -203,8 +203,7 @@ func (b *background) addSources(parts api.Parts) {
 		Subscribe: b.model.Subscribe,
 		Found:     b.model.Hint,
 		Event:     b.model.Record,
-		Warn:      func(sentences []string) { b.notices.set(aboutRegistry, sentences...) },
-		Log:       b.log,
+		Warn:      func(sentences ...string) { b.current(aboutRegistry, sentences...) },
 	}).Serve)
 }
 

@@ -223,13 +223,12 @@ func (d document) format() ([]byte, error) {
 		list = append(list, r.raw)
 		byKey[r.key] = r.raw
 	}
+	if d.list {
+		return monitor.JSON(list, "  ")
+	}
 	for key, value := range d.top {
 		top[key] = value
 	}
 	top[fieldInstances] = byKey
-	var whole any = top
-	if d.list {
-		whole = list
-	}
-	return monitor.JSON(whole, "  ")
+	return monitor.JSON(top, "  ")
 }

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"lamplighter/monitor"
@@ -41,10 +39,9 @@ type Options struct {
 	Found func(pid, port int)
 	// Event is told of each dead entry of others that was taken out.
 	Event func(monitor.Event)
-	// Warn is told what the user should know, one sentence each, whenever that
-	// changes; an empty list says that all is well again.
-	Warn func(sentences []string)
-	Log  *slog.Logger
+	// Warn is told what the user should know, one sentence each, after each look, so
+	// mostly what it knows; none says that all is well.
+	Warn func(sentences ...string)
 }
 
 // Mirror keeps the registry in step with snapshots. A change of an instance is
@@ -63,7 +60,6 @@ type Mirror struct {
 
 	aside      string // where a broken file was moved to
 	asideUntil time.Time
-	warned     []string
 }
 
 // NewMirror returns a Mirror that does nothing until Serve runs.
@@ -127,14 +123,7 @@ func (m *Mirror) sync(ctx context.Context) {
 	if now.Before(m.asideUntil) {
 		sentences = append(sentences, monitor.Clean("The registry could not be read; a new one was made and the old one is kept as "+m.aside+"."))
 	}
-	if slices.Equal(sentences, m.warned) {
-		return
-	}
-	m.warned = sentences
-	for _, sentence := range sentences {
-		m.o.Log.Warn(sentence)
-	}
-	m.o.Warn(sentences)
+	m.o.Warn(sentences...)
 }
 
 // write reads the file, and writes it if it is not in step.

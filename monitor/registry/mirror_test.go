@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,8 +40,7 @@ func newWorld(t *testing.T, dir string) (*world, *Mirror) {
 		Subscribe: func() (<-chan *monitor.Snapshot, func()) { return w.show, func() {} },
 		Found:     func(pid, port int) { w.told(func() { w.found = append(w.found, fmt.Sprint(pid, " ", port)) }) },
 		Event:     func(e monitor.Event) { w.told(func() { w.pruned = append(w.pruned, e.PID) }) },
-		Warn:      func(list []string) { w.told(func() { w.warned = list }) },
-		Log:       slog.New(slog.DiscardHandler),
+		Warn:      func(list ...string) { w.told(func() { w.warned = list }) },
 	})
 	m.look = func(pid int) (running, bool) {
 		w.mu.Lock()

@@ -5,7 +5,6 @@ package registry
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,7 +46,7 @@ func loads(t *testing.T, dir string) string {
 
 // writer is a Mirror that does not serve, in a world in which everybody lives.
 func writer(dir string) *Mirror {
-	m := NewMirror(Options{Dir: dir, Found: func(int, int) {}, Event: func(monitor.Event) {}, Log: slog.New(slog.DiscardHandler)})
+	m := NewMirror(Options{Dir: dir, Found: func(int, int) {}, Event: func(monitor.Event) {}})
 	m.look = everybody
 	return m
 }
