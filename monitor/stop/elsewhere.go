@@ -13,19 +13,14 @@ import (
 	"lamplighter/monitor/statefile"
 )
 
-// elsewhere is what a member of the tree has run that is no process below it.
-type elsewhere struct {
-	command.Elsewhere
-	end []string // a whole command line that ends it, nil when there is none, or it has failed
-}
-
 // elsewhereTime is how long a program may take to end what it has run.
 const elsewhereTime = 15 * time.Second
 
 // maxIDFile bounds what is read of a file that names a container, in bytes.
 const maxIDFile = 256
 
-// findElsewhere finds what the members have run elsewhere, each once. Nothing is sent.
+// findElsewhere finds what the members have run elsewhere, each once. Its End becomes a
+// whole command line, nil where nothing can be named. Nothing is sent.
 func (c *climb) findElsewhere() {
 	for _, m := range c.members {
 		if !m.alive || m.spared != nil {
@@ -35,16 +30,18 @@ func (c *climb) findElsewhere() {
 		if err != nil || info.Identity != m.id {
 			continue
 		}
-		e := elsewhere{Elsewhere: command.RunsElsewhere(info.Exe, info.Args)}
-		if e.What == "" || slices.ContainsFunc(c.elsewhere, func(other elsewhere) bool { return other.What == e.What }) {
+		e := command.RunsElsewhere(info.Exe, info.Args)
+		if e.What == "" || slices.ContainsFunc(c.elsewhere, func(other command.Elsewhere) bool { return other.What == e.What }) {
 			continue
 		}
 		if e.Name == "" && filepath.IsAbs(e.IDFile) {
 			text, _ := statefile.Read(e.IDFile, maxIDFile) // what cannot be read is no name
 			e.Name = strings.TrimSpace(string(text))
 		}
-		if e.End != nil && command.IsContainerName(e.Name) && c.o.Run != nil {
-			e.end = slices.Concat([]string{info.Exe}, e.End, []string{e.Name})
+		if command.IsContainerName(e.Name) && c.o.Run != nil {
+			e.End = slices.Concat([]string{info.Exe}, e.End, []string{e.Name})
+		} else {
+			e.End = nil
 		}
 		c.elsewhere = append(c.elsewhere, e)
 	}
@@ -55,20 +52,20 @@ func (c *climb) findElsewhere() {
 func (c *climb) endElsewhere(ctx context.Context) {
 	for i, e := range c.elsewhere {
 		err := errors.New("it has no name")
-		if e.end != nil {
+		if e.End != nil {
 			c.add(monitor.EventAsked, inShort(e))
 			limited, cancel := context.WithTimeout(ctx, elsewhereTime)
-			err = c.o.Run(limited, e.end)
+			err = c.o.Run(limited, e.End)
 			cancel()
 		}
 		if err != nil {
 			c.o.Log.Info("what runs elsewhere was not ended", "instance", c.in.Label(), "what", e.What, "error", err)
-			c.elsewhere[i].end = nil
+			c.elsewhere[i].End = nil
 		}
 	}
 }
 
 // inShort is the command that ends something elsewhere, for people.
-func inShort(e elsewhere) string {
-	return monitor.Clean(strings.Join(append([]string{monitor.ProgramName(e.end[0])}, e.end[1:]...), " "))
+func inShort(e command.Elsewhere) string {
+	return monitor.Clean(strings.Join(append([]string{monitor.ProgramName(e.End[0])}, e.End[1:]...), " "))
 }

@@ -25,14 +25,14 @@ func (c *climb) note(e monitor.Event) {
 
 // by says who has ordered it, and how; "" when nobody has said.
 func (o Order) by() string {
-	var words []string
+	words := ""
 	if by := monitor.Clean(o.By); by != "" {
-		words = append(words, "by "+by)
+		words = "by " + by
 	}
 	if o.forced() {
-		words = append(words, "forced")
+		words += ", forced"
 	}
-	return strings.Join(words, ", ")
+	return strings.TrimPrefix(words, ", ")
 }
 
 // nothingDone is the result when the end was refused, or the tree could not be held or
@@ -58,7 +58,7 @@ func (c *climb) nothingDone(err error) (Result, error) {
 func (c *climb) wouldEnd(canAsk bool) Result {
 	var how []string
 	for _, e := range c.elsewhere {
-		if e.end != nil {
+		if e.End != nil {
 			how = append(how, inShort(e))
 		}
 	}
@@ -88,7 +88,7 @@ func (c *climb) goesOn() (words string) {
 		words += ". Left alone, because people work in it: " + list(c.beside)
 	}
 	for _, e := range c.elsewhere {
-		if e.end == nil {
+		if e.End == nil {
 			words += ". " + strings.TrimSuffix(monitor.Sentence(e.What+" may run on; look with: "+e.Look), ".")
 		}
 	}

@@ -31,8 +31,8 @@ type climb struct {
 	at         map[int]*member
 	server     *member // of an instance; of language servers nil
 	serverInfo process.Info
-	beside     []Process   // what people work in, which goes on
-	elsewhere  []elsewhere // what the members have run that is no process below them
+	beside     []Process           // what people work in, which goes on
+	elsewhere  []command.Elsewhere // what the members have run that is no process below them
 
 	frozen time.Duration // how long it took until members stood still, together
 	denied error         // what the system said when it refused a signal
