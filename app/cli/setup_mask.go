@@ -2,13 +2,13 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
 	"regexp"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 	"github.com/tailscale/hujson"
 
+	"lamplighter/monitor"
 	"lamplighter/monitor/clients"
 	"lamplighter/monitor/secret"
 )
@@ -113,13 +113,11 @@ func maskedLiteral(l literal, raw string) string {
 	if !l.quoted {
 		return secret.Hidden
 	}
-	var quoted bytes.Buffer
-	encoder := json.NewEncoder(&quoted)
-	encoder.SetEscapeHTML(false)
-	if encoder.Encode(show) != nil {
+	quoted, err := monitor.JSON(show, "")
+	if err != nil {
 		return `"` + secret.Hidden + `"`
 	}
-	return strings.TrimSuffix(quoted.String(), "\n") + strings.Repeat("\n", strings.Count(raw, "\n"))
+	return strings.TrimSuffix(string(quoted), "\n") + strings.Repeat("\n", strings.Count(raw, "\n"))
 }
 
 // maskedBetween is what stands between literals: marks and comments.

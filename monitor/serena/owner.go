@@ -26,10 +26,7 @@ func PortOwner(pid, port int) (monitor.Identity, error) {
 		return monitor.Identity{}, errors.New("that process is lamplighter itself")
 	}
 	stat, err := process.ReadStat(pid)
-	switch {
-	case errors.Is(err, process.ErrGone) || err == nil && stat.State == process.Unreaped:
-		return monitor.Identity{}, fmt.Errorf("there is no process %d", pid)
-	case err != nil:
+	if err != nil {
 		return monitor.Identity{}, err
 	}
 	if mine, err := process.SameUser(pid); err != nil {
@@ -37,11 +34,12 @@ func PortOwner(pid, port int) (monitor.Identity, error) {
 	} else if !mine {
 		return monitor.Identity{}, fmt.Errorf("process %d is another user's", pid)
 	}
-	if err := process.ListensOn(process.Local(), port, pid); err != nil {
+	err = process.ListensOn(process.Local(), port, pid)
+	switch {
+	case !process.Lives(process.Local(), stat.Identity):
+		return monitor.Identity{}, fmt.Errorf("process %d has ended", pid)
+	case err != nil:
 		return monitor.Identity{}, fmt.Errorf("process %d: %w", pid, err)
-	}
-	if !process.Lives(process.Local(), stat.Identity) {
-		return monitor.Identity{}, fmt.Errorf("process %d has just ended", pid)
 	}
 	return stat.Identity, nil
 }

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
-	"strings"
 	"testing"
+
+	"lamplighter/monitor"
 )
 
 // Versions are all versions of Serena that the tools hold, the oldest first.
@@ -111,13 +112,11 @@ func decode(text []byte) (v any) {
 // encode writes what decode has read, or a transcript: members sorted, no space, and
 // <, > and & as they are.
 func encode(v any) []byte {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := monitor.JSON(v, "")
+	if err != nil {
 		panic(err)
 	}
-	return []byte(strings.TrimSpace(b.String()))
+	return bytes.TrimSpace(text)
 }
 
 // canonical is a JSON value as encode writes it, or the text itself when it is none.
