@@ -190,26 +190,19 @@ func (c *Client) Logs(ctx context.Context, port int, start int) (LogPage, error)
 	return c.logs(ctx, port, start, maxLogBody)
 }
 
-// tail returns the newest messages of the log.
-func (c *Client) tail(ctx context.Context, port int) (LogPage, error) {
-	page, err := c.logs(ctx, port, beyondLog, maxProbeBody)
-	if err != nil {
-		return LogPage{}, err
-	}
-	const tail = 400 // messages; a call writes about ten
-	return c.logs(ctx, port, max(page.MaxIdx-tail, 0), maxProbeBody)
-}
-
 // Records returns the records of the log from an index on, and the index to go on
 // from next. From an index below 0 they are the newest, and so they are when the log
 // was cleared since. Of more than fits into an answer none is returned.
 func (c *Client) Records(ctx context.Context, port, from int) (records []Record, next int, err error) {
+	const newest = 400 // a call writes about ten
 	var page LogPage
 	if from >= 0 {
 		page, err = c.logs(ctx, port, from, maxProbeBody)
 	}
 	if from < 0 || err == nil && page.MaxIdx < from-1 {
-		page, err = c.tail(ctx, port)
+		if page, err = c.logs(ctx, port, beyondLog, maxProbeBody); err == nil {
+			page, err = c.logs(ctx, port, max(page.MaxIdx-newest, 0), maxProbeBody)
+		}
 	}
 	if errors.Is(err, ErrNotDashboard) {
 		page, err = c.logs(ctx, port, beyondLog, maxProbeBody)
