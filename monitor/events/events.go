@@ -91,16 +91,9 @@ func encode(e monitor.Event) []byte {
 
 // parse reads a line. Another program may have written it, so its texts are
 // cleaned.
-func parse(line []byte) (monitor.Event, error) {
-	var e monitor.Event
-	if err := json.Unmarshal(line, &e); err != nil {
-		return monitor.Event{}, err
-	}
-	e = clean(e)
-	if e.At.IsZero() || e.Kind == "" {
-		return monitor.Event{}, errors.New("it is not an event")
-	}
-	return e, nil
+func parse(line []byte) (e monitor.Event, err error) {
+	err = json.Unmarshal(line, &e)
+	return clean(e), err
 }
 
 // clean returns e without what could disturb a terminal.

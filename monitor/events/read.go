@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"time"
 
@@ -95,13 +96,10 @@ func readFile(path string, at int64, each func(line []byte)) (next int64, err er
 		return at, err
 	}
 	defer file.Close()
-	if size, err := file.Seek(0, io.SeekEnd); err == nil && size < at {
+	if info, err := file.Stat(); err == nil && info.Size() < at {
 		at = 0
 	}
-	if _, err := file.Seek(at, io.SeekStart); err != nil {
-		return at, statefile.Error(err, path)
-	}
-	for lines := bufio.NewReader(file); ; {
+	for lines := bufio.NewReader(io.NewSectionReader(file, at, math.MaxInt64-at)); ; {
 		line, err := lines.ReadBytes('\n')
 		switch {
 		case errors.Is(err, io.EOF):
