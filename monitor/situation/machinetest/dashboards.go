@@ -58,14 +58,9 @@ func (m *Machine) Overview(_ context.Context, port int) (*serena.Overview, error
 		return nil, err
 	}
 	board := server.Dashboard
-	o := &serena.Overview{Version: board.Version}
-	switch {
-	case board.KeepsState == nil:
-		o.AgentInterface = "not recorded"
-	case *board.KeepsState:
-		o.AgentInterface = "REPL"
-	default:
-		o.AgentInterface = "tools"
+	o := &serena.Overview{Version: board.Version, AgentInterface: "not recorded"}
+	if keeps := board.KeepsState; keeps != nil {
+		o.AgentInterface = map[bool]string{true: "REPL", false: "tools"}[*keeps]
 	}
 	if board.Project != "" {
 		o.Project = &struct {

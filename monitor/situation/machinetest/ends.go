@@ -24,10 +24,7 @@ func (e ends) recorded(what string, answer func(*situation.Server) *bool) (bool,
 	if e.m.s.Platform != "linux" {
 		return false, fmt.Errorf("%s of process %d: %w", what, e.server.PID, errors.ErrUnsupported)
 	}
-	p, err := e.m.of(e.server)
-	if err != nil {
-		return false, err
-	}
+	p, _ := e.m.of(e.server) // of one that has gone nothing is recorded
 	if p.Server != nil && answer(p.Server) != nil {
 		return *answer(p.Server), nil
 	}

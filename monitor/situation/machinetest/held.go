@@ -66,11 +66,9 @@ func (h heldProcess) Ended() bool {
 	return err != nil
 }
 
-// Wait waits for the end of ctx: what is signalled has ended at once.
+// Wait waits for the end of ctx: what is signalled has ended at once, and nobody waits
+// for it.
 func (h heldProcess) Wait(ctx context.Context) error {
-	if h.Ended() {
-		return nil
-	}
 	<-ctx.Done()
 	return ctx.Err()
 }
