@@ -95,10 +95,8 @@ func ReadHealth(h *Health, s Signs) []monitor.Problem {
 		h.problems, h.calls, h.exits, h.ended = map[string]*problem{}, map[int64]*call{}, map[string][]Record{}, map[string]Record{}
 	}
 	l := look{Health: h, v: v, s: s, waits: -1}
-	for _, p := range s.Below {
-		l.running = l.running || p.State != process.Unreaped
-		l.stopped = l.stopped || p.State == process.Stopped
-	}
+	l.running = slices.ContainsFunc(s.Below, func(p process.Stat) bool { return p.State != process.Unreaped })
+	l.stopped = slices.ContainsFunc(s.Below, func(p process.Stat) bool { return p.State == process.Stopped })
 	h.hadServers = h.hadServers || l.running
 	for _, r := range s.Records {
 		// It was written since the look before, whatever its clock says.
@@ -143,7 +141,9 @@ func (l *look) readRecord(r Record) {
 	language, starts := strings.CutPrefix(r.Thread, starterOf)
 	language, reads := strings.CutPrefix(language, readerOf)
 	if starts || reads {
-		l.noteLanguage(language)
+		if !slices.Contains(l.starting, language) {
+			l.starting = append(l.starting, language)
+		}
 		isItsOwn := func(of string) bool { return of == language || of == "" }
 		switch {
 		case starts && failure && r.Where == "serena.ls_manager:_start_language_server":
@@ -236,11 +236,10 @@ func (l *look) noteLast() {
 
 // noteSuccess takes note that a task has ended, well unless its records told otherwise.
 func (l *look) noteSuccess(c *call) {
-	if c.failed || c.number <= l.settled {
-		l.settled = max(l.settled, c.number)
+	known := c.failed || c.number <= l.settled
+	if l.settled = max(l.settled, c.number); known {
 		return
 	}
-	l.settled = c.number
 	if IsInit(c.task) {
 		maps.DeleteFunc(l.problems, func(_ string, p *problem) bool { return p.task < c.number })
 		clear(l.ended)
@@ -368,12 +367,6 @@ func (l *look) initFailed(number int64, r Record) {
 }
 
 func (l *look) initialised() { l.languages, l.starting = l.starting, nil }
-
-func (l *look) noteLanguage(language string) {
-	if !slices.Contains(l.starting, language) {
-		l.starting = append(l.starting, language)
-	}
-}
 
 // onlyLanguage is that of the project, "" when it has several.
 func (l *look) onlyLanguage() string {
@@ -552,11 +545,6 @@ func reasonOf(text string, after ...string) string {
 		}
 	}
 	return ""
-}
-
-func toolOf(task string) string {
-	_, tool, _ := strings.Cut(task, ":")
-	return tool
 }
 
 // cpuUsed is how much CPU time processes have used since then.

@@ -74,9 +74,12 @@ func TaskNumber(task string) int64 {
 // IsToolCall reports whether a task, by its name such as "Task-22:FindSymbolTool",
 // is a call of a client and not something Serena or its own page asked for,
 // such as "Task-1:init_project_services".
-func IsToolCall(task string) bool {
-	_, name, ok := strings.Cut(task, ":")
-	return ok && strings.HasSuffix(name, "Tool")
+func IsToolCall(task string) bool { return strings.HasSuffix(toolOf(task), "Tool") }
+
+// toolOf is the class of the tool that a task calls.
+func toolOf(task string) string {
+	_, tool, _ := strings.Cut(task, ":")
+	return tool
 }
 
 // bindTime is how long a Serena may take to listen on the port that it has chosen for

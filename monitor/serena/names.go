@@ -41,7 +41,7 @@ func IsInit(task string) bool {
 // needsLanguageServer reports whether a call, by the name of its task, asks a
 // language server.
 func needsLanguageServer(task string) bool {
-	_, tool, _ := strings.Cut(task, ":")
+	tool := toolOf(task)
 	return !strings.HasPrefix(tool, "JetBrains") && (strings.Contains(tool, "Symbol") || strings.HasPrefix(tool, "GetDiagnostics") ||
 		tool == "FindImplementationsTool" || tool == "FindDeclarationTool")
 }
