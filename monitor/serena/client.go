@@ -165,14 +165,12 @@ func (c *Client) ToolCalls(ctx context.Context, port int) (int64, error) {
 			Calls int64 `json:"num_times_called"`
 		} `json:"stats"`
 	}
-	if err := c.get(ctx, port, "/get_tool_stats", "", &answer); err != nil {
-		return 0, err
-	}
+	err := c.get(ctx, port, "/get_tool_stats", "", &answer)
 	var n int64
 	for _, s := range answer.Stats {
 		n += s.Calls
 	}
-	return n, nil
+	return n, err
 }
 
 // LogPage is a stretch of an instance's log.

@@ -167,9 +167,6 @@ func parseFlags(args []string) Command {
 // ProjectName is the name Serena would give the project of this command: the
 // last part of its path. It serves until the dashboard tells the real one.
 func (c Command) ProjectName() string {
-	if c.Project == "" {
-		return ""
-	}
 	name := path.Base(strings.ReplaceAll(c.Project, `\`, "/"))
 	if name == "." || name == "/" || strings.HasSuffix(name, ":") { // or a drive
 		return ""

@@ -158,10 +158,7 @@ func secondsIn(text string) time.Duration {
 // ToolTimeout is how long a tool call may take by the settings in that directory, 0
 // when they do not say.
 func ToolTimeout(home string) time.Duration {
-	data, err := os.ReadFile(filepath.Join(home, "serena_config.yml"))
-	if err != nil {
-		return 0
-	}
+	data, _ := os.ReadFile(filepath.Join(home, "serena_config.yml")) // what cannot be read does not say
 	for line := range strings.Lines(string(data)) {
 		if text, found := strings.CutPrefix(line, "tool_timeout:"); found && secondsIn(text) > 0 {
 			return secondsIn(text)

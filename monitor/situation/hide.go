@@ -37,10 +37,9 @@ func (h *hide) arguments(args []string, words bool) []string {
 	list := make([]string, 0, len(args))
 	hidden := false // the option before says so of what follows
 	for i, a := range args {
-		switch {
-		case hidden && !strings.HasPrefix(a, "-"), i > 0 && !words && strings.ContainsAny(a, " \t\n"):
+		if hidden && !strings.HasPrefix(a, "-") || i > 0 && !words && strings.ContainsAny(a, " \t\n") {
 			list = append(list, removed)
-		default:
+		} else {
 			list = append(list, h.words(a))
 		}
 		hidden = headerFlag.MatchString(a) || i > 0 && strings.HasPrefix(a, "-") && !strings.Contains(a, "=") && secret.Name(a)

@@ -98,6 +98,9 @@ type taken struct {
 	words bool // its arguments are looked into, not left out
 }
 
+// states are those that are recorded.
+var states = map[process.RunState]State{process.Stopped: Stopped, process.Unreaped: Unreaped}
+
 func isLauncher(p process.Info) bool { return command.IsLauncher(p.Exe, p.Args) }
 
 // take adds a process; nil when it has ended.
@@ -114,12 +117,7 @@ func (r *recorder) take(pid int) *taken {
 		return nil
 	}
 	t := &taken{info: info, Process: Process{PID: pid, Parent: info.Parent, Start: info.Start, UID: otherUser, Name: info.Name}}
-	switch stat.State {
-	case process.Stopped:
-		t.State = Stopped
-	case process.Unreaped:
-		t.State = Unreaped
-	}
+	t.State = states[stat.State]
 	if ours, err := r.system.SameUser(pid); err == nil && ours {
 		t.UID = ownUser
 	}

@@ -137,10 +137,7 @@ func (m *Machine) Read(pid int) (process.Info, error) {
 
 func (m *Machine) Stat(pid int) (process.Stat, error) {
 	p, err := m.at(pid)
-	if err != nil {
-		return process.Stat{}, err
-	}
-	return stat(p), nil
+	return stat(p), err
 }
 
 func (m *Machine) MainThreadCPU(pid int) (time.Duration, error) {
