@@ -68,7 +68,7 @@ func TestCollection(t *testing.T) {
 				t.Error(difference)
 			}
 			if again, err := monitor.JSON(s, "  "); err != nil || string(again) != string(text) {
-				t.Errorf("it is not written as Marshal writes it (%v); write it anew", err)
+				t.Errorf("it is not written as monitor.JSON writes it (%v); write it anew", err)
 			}
 			if slices.Contains(unseen, name) {
 				return
