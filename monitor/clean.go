@@ -3,7 +3,6 @@ package monitor
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Clean makes foreign text safe to show on one line of a menu, a terminal or a
@@ -14,25 +13,13 @@ func Clean(s string) string {
 	if plain(s) {
 		return s
 	}
-	var b strings.Builder
-	space := false
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		s = s[n:]
-		switch {
-		case unicode.IsSpace(r):
-			space = b.Len() > 0
-			continue
-		case Unprintable(r):
-			continue
+	shown := strings.Map(func(r rune) rune {
+		if Unprintable(r) && !unicode.IsSpace(r) {
+			return -1
 		}
-		if space {
-			b.WriteByte(' ')
-			space = false
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
+		return r
+	}, s)
+	return strings.Join(strings.Fields(shown), " ")
 }
 
 // Unprintable reports whether r could disturb what is written after it.
