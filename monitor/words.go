@@ -127,21 +127,12 @@ func PortOf(address string) int {
 	return port
 }
 
-// HasWord reports whether a word is in a list of words with blanks between them. The
-// list is not taken apart.
+// HasWord reports whether a word is in a list of words with blanks between them.
 func HasWord(list, word string) bool {
-	if word == "" || strings.ContainsAny(word, " \t\n") {
-		return false
-	}
-	for {
-		i := strings.Index(list, word)
-		if i < 0 {
-			return false
-		}
-		end := i + len(word)
-		if (i == 0 || list[i-1] <= ' ') && (end == len(list) || list[end] <= ' ') {
+	for one := range strings.FieldsSeq(list) {
+		if one == word {
 			return true
 		}
-		list = list[i+1:]
 	}
+	return false
 }
