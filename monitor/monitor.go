@@ -31,19 +31,13 @@ func (id Identity) String() string {
 
 // ParseIdentity reads what String wrote.
 func ParseIdentity(s string) (Identity, error) {
-	pid, start, ok := strings.Cut(s, "-")
-	if !ok {
+	first, second, _ := strings.Cut(s, "-")
+	pid, badPID := strconv.Atoi(first)
+	start, badStart := strconv.ParseUint(second, 10, 64)
+	if badPID != nil || badStart != nil || pid <= 0 {
 		return Identity{}, fmt.Errorf("%q is not an instance id (want PID-START)", s)
 	}
-	p, err := strconv.Atoi(pid)
-	if err != nil || p <= 0 {
-		return Identity{}, fmt.Errorf("%q is not an instance id: bad pid", s)
-	}
-	t, err := strconv.ParseUint(start, 10, 64)
-	if err != nil {
-		return Identity{}, fmt.Errorf("%q is not an instance id: bad start", s)
-	}
-	return Identity{PID: p, Start: t}, nil
+	return Identity{PID: pid, Start: start}, nil
 }
 
 // KindSerena is the kind of a Serena server.

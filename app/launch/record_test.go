@@ -66,7 +66,7 @@ func TestBrokenRecordsAreRefused(t *testing.T) {
 		`{"version": 1, "id": "` + someID + `", "lifetime": "shared", "port": -1}`:            "port",
 		`{"version": 1, "id": "` + someID + `", "lifetime": "shared", "keeper": "1"}`:         "instance id",
 		`{"version": 1, "id": "` + someID + `", "lifetime": "shared", "server": "1-1"}`:       "without its keeper",
-		`{"version": 1, "id": "` + someID + `", "lifetime": "shared", "keeper": "0-1"}`:       "bad pid",
+		`{"version": 1, "id": "` + someID + `", "lifetime": "shared", "keeper": "0-1"}`:       "not an instance id",
 		`{"version": 1, "id": "` + someID + `", "lifetime": "shared", "started_at": "today"}`: "parsing time",
 	} {
 		if _, err := parseRecord(someID, []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
