@@ -1,6 +1,9 @@
 package monitor
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // repeat is what servers have in common that are one server, started several times by
 // one living client.
@@ -16,23 +19,20 @@ type repeat struct {
 // Repeated are the servers that one client has started several times, together, in the
 // order of the list.
 func Repeated(list []*Instance) (groups [][]*Instance) {
-	alike, order := make(map[repeat][]*Instance), []repeat(nil)
+	alike := make(map[repeat]int) // the group of each
 	for _, in := range list {
 		key, ok := in.repeat()
 		if !ok {
 			continue
 		}
-		if alike[key] == nil {
-			order = append(order, key)
+		group, known := alike[key]
+		if !known {
+			group = len(groups)
+			alike[key], groups = group, append(groups, nil)
 		}
-		alike[key] = append(alike[key], in)
+		groups[group] = append(groups[group], in)
 	}
-	for _, key := range order {
-		if len(alike[key]) > 1 {
-			groups = append(groups, alike[key])
-		}
-	}
-	return groups
+	return slices.DeleteFunc(groups, func(group []*Instance) bool { return len(group) == 1 })
 }
 
 // repeat says what the instance has in common with others like it, if it can have any: it
