@@ -39,16 +39,16 @@ func (s *Snapshot) Instance(id Identity) *Instance {
 // Worst is the state of what is listed that most needs to be seen: any zombie
 // before anything else, then starting, then live. It is empty when there is none.
 func (s *Snapshot) Worst() State {
-	var worst State
+	worst := -1
 	for _, in := range s.Instances {
-		if !in.Listed() {
-			continue
-		}
-		if st := in.State; worst == "" || st.severity() > worst.severity() {
-			worst = st
+		if in.Listed() {
+			worst = max(worst, slices.Index(bySeverity, in.State))
 		}
 	}
-	return worst
+	if worst < 0 {
+		return ""
+	}
+	return bySeverity[worst]
 }
 
 // Totals counts what is listed of a snapshot in the numbers every view shows.
@@ -105,8 +105,7 @@ func (s *Snapshot) Totals() Totals {
 func Sort(list []*Instance) {
 	slices.SortFunc(list, func(a, b *Instance) int {
 		return cmp.Or(
-			cmp.Compare(onPipes(a), onPipes(b)),
-			cmp.Compare(attention(b), attention(a)),
+			cmp.Compare(a.rank(), b.rank()),
 			cmp.Compare(strings.ToLower(a.Name()), strings.ToLower(b.Name())),
 			cmp.Compare(a.Identity.PID, b.Identity.PID),
 			cmp.Compare(a.Identity.Start, b.Identity.Start),
@@ -114,16 +113,12 @@ func Sort(list []*Instance) {
 	})
 }
 
-func onPipes(in *Instance) int {
+func (in *Instance) rank() (rank int) {
 	if in.OnPipes {
-		return 1
+		rank = 2
 	}
-	return 0
-}
-
-func attention(in *Instance) int {
-	if in.State == StateZombie {
-		return 1
+	if in.State != StateZombie {
+		rank++
 	}
-	return 0
+	return rank
 }

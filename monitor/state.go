@@ -18,19 +18,8 @@ const (
 	StateParked    State = "parked"            // grey crescent
 )
 
-func (s State) severity() int {
-	switch s {
-	case StateZombie:
-		return 4
-	case StateStarting:
-		return 3
-	case StateNoProject:
-		return 2
-	case StateProject, StateLive:
-		return 1
-	}
-	return 0
-}
+// bySeverity are the states, the one that most needs to be seen last.
+var bySeverity = []State{StateParked, StateLive, StateProject, StateNoProject, StateStarting, StateZombie}
 
 // Cause says why an instance is red.
 type Cause string
