@@ -233,6 +233,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 	next := time.Now()
 	var gathered <-chan time.Time // nil: nothing waits
 	for {
+		mayWait := false // for what probes find that are under way
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -241,12 +242,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 		case r := <-l.results:
 			l.absorb(r, time.Now())
 			l.probeForWaiting(ctx, l.tracked[r.id], time.Now())
-			if l.inFlight > 0 {
-				if gathered == nil {
-					gathered = time.After(gatherTime)
-				}
-				continue
-			}
+			mayWait = true
 		case <-gathered:
 		case <-w.wake:
 			w.readInbox(ctx, l)
@@ -255,19 +251,24 @@ func (w *Watch) Serve(ctx context.Context) error {
 			l.tick(ctx, time.Now())
 			next = time.Now().Add(l.interval())
 			tick.Reset(l.interval())
+			mayWait = true
+		}
+		if mayWait && l.inFlight > 0 {
+			gathered = cmp.Or(gathered, time.After(gatherTime))
+			continue
 		}
 		gathered = nil
 		w.publish(l, time.Now())
 	}
 }
 
-// gatherTime is how long what a probe has found waits for what the others find that are
-// under way: one by one, n dashboards would make and compare n snapshots of n instances.
+// gatherTime is how long what a look at the processes or a probe has found waits for what the
+// others find that are under way: one by one, n dashboards would make and compare n snapshots of
+// n instances.
 const gatherTime = 50 * time.Millisecond
 
 // publish makes and hands out a snapshot when something has changed, the first
-// one after the first look. Figures that move by themselves wait for the last of the
-// probes that are under way, unless somebody waits for an answer.
+// one after the first look.
 func (w *Watch) publish(l *loop, now time.Time) {
 	l.noteClock(now)
 	l.watchExits(now)
@@ -277,22 +278,34 @@ func (w *Watch) publish(l *loop, now time.Time) {
 	before := w.Snapshot()
 	after := &monitor.Snapshot{
 		Seq: before.Seq + 1, At: now, Instances: w.events.withoutEnded(l.instances(now)), Warnings: l.warnings,
-		AwakeSince: l.awakeSince,
+		AwakeSince: l.awakeSince, Policy: before.Policy,
+	}
+	known := make(map[monitor.Identity]*monitor.Instance, len(before.Instances))
+	for _, in := range before.Instances {
+		known[in.Identity] = in
+	}
+	for _, in := range after.Instances {
+		if was := known[in.Identity]; was != nil { // until the policies say something else
+			in.Plan, in.Evidence.Refused = was.Plan, was.Evidence.Refused
+		}
 	}
 	for _, e := range w.newEvents(l, before, after) {
 		w.events.note(e)
 	}
 	after.Recent = w.events.latest()
-	changed := before.Seq == 0 || !sameFacts(before, after, true)
+	changed := before.Seq == 0 || !areSame(before, after)
 	if changed || l.planStale || len(l.answers) > 0 || !l.planDue.IsZero() && !now.Before(l.planDue) {
 		l.planStale = false
 		l.planDue = w.o.Plan(after)
 		after.Recent = w.events.latest()
-		changed = changed || !samePlans(before, after)
+		changed = changed || !areSame(before, after)
 	}
-	held := changed && l.inFlight > 0 && len(l.answers) == 0 && before.Seq > 0 && sameFacts(before, after, false) && samePlans(before, after)
-	if changed && !held {
-		keepUnchanged(before, after)
+	if changed {
+		for i, in := range after.Instances { // whoever draws it sees by the pointer what has changed
+			if was := known[in.Identity]; was != nil && reflect.DeepEqual(was, in) {
+				after.Instances[i] = was
+			}
+		}
 		w.feed.Publish(after)
 	}
 	for _, answer := range l.answers {
@@ -301,51 +314,11 @@ func (w *Watch) publish(l *loop, now time.Time) {
 	l.answers = nil
 }
 
-// keepUnchanged has a snapshot share with the one before what is the same, so that whoever
-// draws it sees by the pointer what has changed.
-func keepUnchanged(before, after *monitor.Snapshot) {
-	known := make(map[monitor.Identity]*monitor.Instance, len(before.Instances))
-	for _, in := range before.Instances {
-		known[in.Identity] = in
-	}
-	for i, in := range after.Instances {
-		if was := known[in.Identity]; was != nil && reflect.DeepEqual(was, in) {
-			after.Instances[i] = was
-		}
-	}
-}
-
-// sameFacts reports whether two snapshots say the same, their number and time aside, and
-// what the policies say of them; without figures, also those that move by themselves.
-func sameFacts(a, b *monitor.Snapshot, figures bool) bool {
-	x, y := new(monitor.Instance), new(monitor.Instance) // copies, of all instances in turn
-	return a.AwakeSince.Equal(b.AwakeSince) && slices.Equal(a.Warnings, b.Warnings) && slices.Equal(a.Recent, b.Recent) &&
-		slices.EqualFunc(a.Instances, b.Instances, func(before, after *monitor.Instance) bool {
-			*x, *y = *before, *after
-			for _, in := range []*monitor.Instance{x, y} {
-				in.Plan, in.Evidence.Refused = monitor.Plan{}, monitor.Refused{}
-				if figures {
-					continue
-				}
-				in.LastHeartbeat, in.RSSBytes, in.CPUPercent, in.Processes = time.Time{}, 0, nil, 0
-				in.Evidence.QuietSince, in.Evidence.SteadyBytes = time.Time{}, 0
-				if in.Sharing != nil {
-					steady := *in.Sharing
-					steady.SavedBytes = 0
-					in.Sharing = &steady
-				}
-			}
-			return reflect.DeepEqual(x, y)
-		})
-}
-
-// samePlans reports whether the policies say the same of two snapshots of the same
-// instances.
-func samePlans(a, b *monitor.Snapshot) bool {
-	return reflect.DeepEqual(a.Policy, b.Policy) && slices.Equal(a.Recent, b.Recent) &&
-		slices.EqualFunc(a.Instances, b.Instances, func(x, y *monitor.Instance) bool {
-			return x.Plan == y.Plan && x.Evidence.Refused == y.Evidence.Refused
-		})
+// areSame reports whether two snapshots say the same, their number and time aside.
+func areSame(before, after *monitor.Snapshot) bool {
+	return before.AwakeSince.Equal(after.AwakeSince) && slices.Equal(before.Warnings, after.Warnings) && slices.Equal(before.Recent, after.Recent) &&
+		reflect.DeepEqual(before.Policy, after.Policy) &&
+		slices.EqualFunc(before.Instances, after.Instances, func(x, y *monitor.Instance) bool { return reflect.DeepEqual(x, y) })
 }
 
 // Once scans and probes one time and returns what it found. An instance that
