@@ -15,9 +15,8 @@ import (
 type recentEvents struct {
 	record func(monitor.Event) // see Options
 	log    *slog.Logger
-	noting sync.Mutex // so that all are told in one order; who only reads does not wait for record
 
-	mu         sync.Mutex
+	mu         sync.Mutex      // held while an event is told, so that all are told in one order
 	recent     []monitor.Event // newest first; replaced, never changed
 	departures []monitor.Event // that instances were ended, or parked
 }
@@ -26,24 +25,13 @@ type recentEvents struct {
 // parent that takes its time to reap them, and for clients that hold a place without a process.
 const maxDepartures = 200
 
-// note takes in an event, and tells it to all.
+// note takes in an event, and tells it to all. When an instance has been ended, or was not,
+// the steps on the way are recent no more, and that it is gone is said once there.
 func (h *recentEvents) note(e monitor.Event) {
-	h.noting.Lock()
-	defer h.noting.Unlock()
-	h.add(e)
-	h.record(e)
-	attrs := []any{"instance", e.Label, "pid", e.PID}
-	if e.Detail != "" {
-		attrs = append(attrs, "detail", e.Detail)
-	}
-	h.log.Info(fmt.Sprintf("instance %s", e.Kind), attrs...)
-}
-
-// add takes in an event. When an instance has been ended, or was not, the steps on the way
-// are left out, and that it is gone is said once.
-func (h *recentEvents) add(e monitor.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.record(e)
+	h.log.Info(fmt.Sprintf("instance %s", e.Kind), "instance", e.Label, "pid", e.PID, "detail", e.Detail)
 	if e.Kind == monitor.EventEnded || e.Kind == monitor.EventParked {
 		h.departures = append(h.departures[max(0, len(h.departures)-maxDepartures+1):], e)
 	}

@@ -135,7 +135,6 @@ func watching(t *testing.T) *Watch {
 func serve(t *testing.T, w *Watch) {
 	t.Helper()
 	w.o.Limits = Limits{Tick: 20 * time.Millisecond, Starting: 20 * time.Millisecond, Active: 100 * time.Millisecond, Busy: 100 * time.Millisecond, Probe: 2 * time.Second, Answer: 10 * time.Second}
-	w.loop.o.Limits = w.o.Limits
 	serveAsEver(t, w)
 }
 

@@ -99,7 +99,7 @@ func TestServersWhoseClientEnds(t *testing.T) {
 			waitFor(t, "what is left of it", func() bool {
 				tick()
 				in, shown := server.instance(now)
-				return shown && in.Cause == c.want && now.Sub(server.firstSeen) > 10*time.Minute
+				return shown && in.Cause == c.want && now.Sub(server.Born) > 10*time.Minute
 			})
 		})
 	}

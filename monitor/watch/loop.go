@@ -3,7 +3,6 @@ package watch
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -25,7 +24,7 @@ const maxProbes = 16
 type loop struct {
 	o    Options
 	self monitor.Identity
-	reports
+	*reports
 
 	scan        func() ([]process.Info, error) // see process.System.Scan
 	tracked     map[monitor.Identity]*tracked
@@ -37,7 +36,6 @@ type loop struct {
 
 	firstTick  time.Time
 	nextBurst  time.Time
-	looked     bool      // see hasLooked
 	lastClock  time.Time // when the clock was looked at last
 	awakeSince time.Time // as Snapshot.AwakeSince
 	planStale  bool      // what the policies mean to do is to be said anew
@@ -49,16 +47,15 @@ type loop struct {
 	slots    chan struct{}
 	probes   sync.WaitGroup
 
-	scanErr    error
-	scanErrors recurringError
-	portErrors recurringError
+	scanErr error
+	failing map[string]bool // what could not be done when it was tried last
 }
 
 func newLoop(o Options, exits process.Exits) *loop {
 	o = o.orDefault()
 	l := &loop{
 		o: o, exits: exits, scan: o.System.Scan(),
-		reports: reports{announced: make(map[monitor.Identity]*monitor.Instance), proofs: make(map[monitor.Identity]monitor.Proof)},
+		reports: newReports(), failing: make(map[string]bool),
 		tracked: make(map[monitor.Identity]*tracked), children: make(map[monitor.Identity]*clientChild),
 		planStale: true, results: make(chan result), slots: make(chan struct{}, maxProbes),
 	}
@@ -93,7 +90,7 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 	}
 	fresh, err := l.scan()
 	l.scanErr = err
-	l.scanErrors.note(l.o.Log, "cannot read the process table; instances that start now are not seen", err)
+	l.noteError("cannot read the process table; instances that start now are not seen", err)
 	l.discover(fresh, now)
 	l.trackDedicatedServers(now)
 	l.nameChildren(false, now)
@@ -146,27 +143,18 @@ const firstLook = time.Second
 // hasLooked reports whether there is something to show: the first round of
 // probes has come back, or has had its time.
 func (l *loop) hasLooked(now time.Time) bool {
-	if !l.looked {
-		l.looked = !l.firstTick.IsZero() && (l.inFlight == 0 || now.Sub(l.firstTick) >= firstLook)
-	}
-	return l.looked
+	return !l.firstTick.IsZero() && (l.inFlight == 0 || now.Sub(l.firstTick) >= firstLook)
 }
 
-// recurringError counts a failure that may last, so that it is logged once, and once
-// when it is over.
-type recurringError int
-
-func (r *recurringError) note(log *slog.Logger, what string, err error) {
+// noteError logs that something has begun to fail, and that it works again.
+func (l *loop) noteError(what string, err error) {
 	switch {
-	case err != nil:
-		if *r == 0 {
-			log.Warn(what, "error", err)
-		}
-		*r++
-	case *r > 0:
-		log.Info("it works again: "+what, "failed", int(*r))
-		*r = 0
+	case err != nil && !l.failing[what]:
+		l.o.Log.Warn(what, "error", err)
+	case err == nil && l.failing[what]:
+		l.o.Log.Info("it works again: " + what)
 	}
+	l.failing[what] = err != nil
 }
 
 // sampleTree measures memory and CPU of the whole tree, and returns it; nil when it
@@ -199,7 +187,7 @@ func (l *loop) findPorts(burst bool, now time.Time) {
 	}
 	slices.Sort(pids)
 	listeners, err := l.o.System.Listeners(slices.Compact(pids))
-	l.portErrors.note(l.o.Log, "cannot read which ports are open; no dashboard can be found", err)
+	l.noteError("cannot read which ports are open; no dashboard can be found", err)
 	if err != nil {
 		return
 	}

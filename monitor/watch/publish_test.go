@@ -61,10 +61,10 @@ func TestAreSame(t *testing.T) {
 func shows(servers int) (*loop, []*tracked) {
 	l := newLoop(Options{Rules: rules.New(nil)}, nil)
 	now := time.Now()
-	l.firstTick, l.looked = now, true
+	l.firstTick = now
 	var all []*tracked
 	for pid := range servers {
-		one := &tracked{firstSeen: now, Facts: monitor.Facts{Born: now}, lineage: lineage{root: monitor.Identity{PID: pid + 1, Start: 1}}}
+		one := &tracked{Facts: monitor.Facts{Born: now}, lineage: lineage{root: monitor.Identity{PID: pid + 1, Start: 1}}}
 		one.in = monitor.Instance{
 			Identity: one.root, Kind: monitor.KindSerena, Recognised: true, ProjectName: "alpha", StartedAt: now, Modes: []string{"editing"},
 		}

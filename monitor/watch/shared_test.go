@@ -43,7 +43,7 @@ func (l *loop) shows(list []*monitor.Instance, shared ...monitor.Shared) []*moni
 }
 
 func TestSharedRuns(t *testing.T) {
-	l := &loop{}
+	l := &loop{reports: new(reports)}
 	s := group(nil)
 	got := l.shows([]*monitor.Instance{new(running(serverTwo)), new(running(serverOne))}, s)
 	if len(got) != 2 || got[0].Sharing != nil || got[0].Client != &asked {
@@ -70,7 +70,7 @@ func TestSharedRuns(t *testing.T) {
 // What others save goes by the memory that the view shows beside it, and when there is no
 // process by what it had before it was about to go.
 func TestSavedBytes(t *testing.T) {
-	l := &loop{}
+	l := &loop{reports: new(reports)}
 	for _, step := range []struct {
 		name   string
 		memory uint64 // 0: no process
@@ -135,7 +135,7 @@ func TestSharedWithoutAProcess(t *testing.T) {
 		{"it starts for the first time", false, group(func(s *monitor.Shared) { s.Server = none }), none, ""},
 		{"the first process is not known yet", false, group(nil), none, ""},
 	} {
-		l := &loop{}
+		l := &loop{reports: new(reports)}
 		if c.seen {
 			l.shows([]*monitor.Instance{new(running(serverOne))}, group(nil))
 		}
@@ -166,7 +166,7 @@ func TestSharedWithoutAProcess(t *testing.T) {
 // What waits to be reaped is the parked one, not another instance; what still
 // runs is not parked yet.
 func TestParkedAndItsProcess(t *testing.T) {
-	l := &loop{}
+	l := &loop{reports: new(reports)}
 	s := group(func(s *monitor.Shared) { s.Parked, s.Reason = true, "no request for 10 min" })
 	defunct := running(serverOne)
 	defunct.State, defunct.Cause = monitor.StateZombie, monitor.CauseDefunct
@@ -196,7 +196,7 @@ func TestSharedStarts(t *testing.T) {
 		"another context's": {starting(func(tr *tracked) { tr.in.Context = "claude-code" }), false},
 		"somebody else's":   {starting(func(tr *tracked) { tr.awaited = false }), false},
 	} {
-		l := &loop{tracked: map[monitor.Identity]*tracked{serverTwo: c.t}}
+		l := &loop{reports: new(reports), tracked: map[monitor.Identity]*tracked{serverTwo: c.t}}
 		l.shows([]*monitor.Instance{new(running(serverOne))}, group(nil))
 		got := l.shows([]*monitor.Instance{new(c.t.in)}, group(func(s *monitor.Shared) { s.Starting, s.Reason = true, "it is starting" }))
 		if c.want != (len(got) == 1 && got[0].State == monitor.StateStarting && got[0].IsShared() && *got[0].Client == claude) || !c.want && (len(got) != 2 || got[0].Sharing != nil) {
@@ -223,14 +223,14 @@ func TestOwnServer(t *testing.T) {
 		"another": {other, false}, "one that we have started": {ours, false},
 	} {
 		c.t.in.Identity = serverTwo
-		l := &loop{tracked: map[monitor.Identity]*tracked{serverTwo: c.t}}
+		l := &loop{reports: new(reports), tracked: map[monitor.Identity]*tracked{serverTwo: c.t}}
 		in := running(serverTwo)
 		got := l.shows([]*monitor.Instance{new(in)}, s)
 		if len(got) != 1 || (got[0].Sharing != nil) != c.want || got[0].Client != &asked || got[0].IsShared() {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	l := &loop{tracked: map[monitor.Identity]*tracked{serverTwo: wrapped}}
+	l := &loop{reports: new(reports), tracked: map[monitor.Identity]*tracked{serverTwo: wrapped}}
 	if got := l.shows(nil, s); len(got) != 0 {
 		t.Errorf("it has ended: %+v", got)
 	}
@@ -245,7 +245,7 @@ func TestOwnServer(t *testing.T) {
 func TestShareProperties(t *testing.T) {
 	ids := []monitor.Identity{{}, serverOne, serverTwo, {PID: 13, Start: 3}}
 	rapid.Check(t, func(t *rapid.T) {
-		l := &loop{tracked: map[monitor.Identity]*tracked{}}
+		l := &loop{reports: new(reports), tracked: map[monitor.Identity]*tracked{}}
 		for range rapid.IntRange(1, 6).Draw(t, "rounds") {
 			var list []*monitor.Instance
 			for _, id := range ids[1:] {

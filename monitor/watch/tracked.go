@@ -21,15 +21,14 @@ type tracked struct {
 	questions
 	sample
 
-	ruleKind  string // by the rules, "" when they do not know it
-	cmd       serena.Command
-	limits    Limits
-	firstSeen time.Time // with a monotonic reading, as all times here
-	calls     cutOffs
-	work      work
-	health    health
-	launch    *monitor.Launch // what we know because we started it, nil when we did not
-	awaited   bool            // the launch will be told, which says who asked for it
+	ruleKind string // by the rules, "" when they do not know it
+	cmd      serena.Command
+	limits   Limits
+	calls    cutOffs
+	work     work
+	health   health
+	launch   *monitor.Launch // what we know because we started it, nil when we did not
+	awaited  bool            // the launch will be told, which says who asked for it
 }
 
 // questions are what the loop knows of what it asks the dashboard of an instance, and of
@@ -180,7 +179,7 @@ func (t *tracked) isSerena() bool { return t.in.Kind == monitor.KindSerena }
 
 // wantsPorts reports whether a port that is not known may be open by now.
 func (t *tracked) wantsPorts(burst bool) bool {
-	young := time.Since(t.firstSeen) < monitor.StartBudget
+	young := time.Since(t.Born) < monitor.StartBudget
 	switch {
 	case !t.isSerena() && t.isLaunched() && t.launch.Port > 0: // it takes its clients where we told it to
 		return false

@@ -99,7 +99,7 @@ type Watch struct {
 	unseen *monitor.Snapshot // before the first look
 	feed   monitor.Feed[*monitor.Snapshot]
 	events recentEvents
-	loop   *loop // of Serve, or for the next one: see renew
+	said   *reports // for the loop of each Serve
 
 	mu    sync.Mutex
 	rules Rules
@@ -113,10 +113,10 @@ type message func(context.Context, *loop, time.Time)
 // New returns a Watch that knows nothing until Serve runs.
 func New(o Options) *Watch {
 	w := &Watch{o: o.orDefault(), wake: monitor.NewBell()}
-	w.rules, w.loop = w.o.Rules, newLoop(w.o, nil)
+	w.rules, w.said = w.o.Rules, newReports()
 	w.events.record, w.events.log = w.o.Record, w.o.Log
-	w.loop.warnings = slices.Clone(o.Warnings)
-	w.unseen = &monitor.Snapshot{At: time.Now(), Warnings: w.loop.warnings}
+	w.said.warnings = slices.Clone(o.Warnings)
+	w.unseen = &monitor.Snapshot{At: time.Now(), Warnings: w.said.warnings}
 	return w
 }
 
@@ -189,19 +189,12 @@ func (w *Watch) readInbox(ctx context.Context, l *loop) {
 	}
 }
 
-// renew has the next Serve find out anew what l knows: a panic may have left half of it
-// changed. What others have said stays, and what events have told.
-func (w *Watch) renew(l *loop) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.loop = newLoop(l.o, nil)
-	w.loop.reports = l.reports
-	for _, t := range l.tracked {
-		if a := t.launch; a != nil {
-			again := func(ctx context.Context, l *loop, now time.Time) { l.applyLaunch(ctx, *a, now) }
-			w.inbox = slices.Insert(w.inbox, 0, again)
-		}
-	}
+// begin makes a loop that finds out anew what one before knew, of which a panic may have left
+// half changed. What others have said stays, and what events have told.
+func (w *Watch) begin(exits process.Exits) *loop {
+	l := newLoop(w.o, exits)
+	l.o.Rules, l.reports = w.Rules(), w.said
+	return l
 }
 
 // Serve watches until ctx ends. It may be called again after it returned, not
@@ -209,8 +202,7 @@ func (w *Watch) renew(l *loop) {
 func (w *Watch) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	exits := w.o.System.Exits()
-	l := w.loop
-	l.exits = exits
+	l := w.begin(exits)
 	var running sync.WaitGroup
 	running.Go(func() { _ = exits.Serve(ctx) }) // it ends with ctx alone, as all here
 	if w.o.Settings != nil {
@@ -224,7 +216,11 @@ func (w *Watch) Serve(ctx context.Context) error {
 		cancel()
 		l.probes.Wait()
 		running.Wait()
-		w.renew(l)
+		for _, t := range l.tracked {
+			if t.isLaunched() {
+				w.Launched(*t.launch)
+			}
+		}
 	}()
 
 	w.readInbox(ctx, l) // before the first look
@@ -326,7 +322,7 @@ func areSame(before, after *monitor.Snapshot) bool {
 // leaves.
 func Once(ctx context.Context, o Options) (*monitor.Snapshot, error) {
 	w := New(o)
-	l := w.loop
+	l := w.begin(nil)
 	look, cancel := context.WithTimeout(ctx, w.o.Limits.Once)
 	defer l.probes.Wait()
 	defer cancel()
