@@ -38,10 +38,6 @@ const (
 // addSharing puts what is known of shared servers into the instances of a snapshot, and
 // adds those that have no process.
 func (l *loop) addSharing(list []*monitor.Instance) []*monitor.Instance {
-	if len(l.shared) == 0 {
-		l.lastShown = nil
-		return list
-	}
 	shown := make(map[monitor.Identity]*monitor.Instance, len(list))
 	for _, in := range list {
 		shown[in.Identity] = in
@@ -58,34 +54,31 @@ func (l *loop) addSharing(list []*monitor.Instance) []*monitor.Instance {
 		if known {
 			last[s.Key] = before
 		}
-		memory := before.RSSBytes
 		id := s.Place() // where it stands while it has no process
 		if known && s.Server == (monitor.Identity{}) {
 			id = before.Identity // where it stood before, as long as nobody names another process
 		}
-		if in := shown[id]; in != nil && in.Cause != monitor.CauseDefunct {
+		in, memory := shown[id], before.RSSBytes
+		switch starting := l.startingFor(list, s); {
+		case in != nil && in.Cause != monitor.CauseDefunct:
 			if in.RSSBytes > 0 && s.Reason == "" && !s.Starting { // else it ends, and what is left of it is not what it had
 				memory = in.RSSBytes
 			}
-			setSharing(in, s, memory)
-			was := *in
-			was.RSSBytes = memory
-			last[s.Key] = was
+		case starting != nil:
+			setSharing(starting, s, memory)
 			continue
-		}
-		if in := l.startingFor(list, s); in != nil {
-			setSharing(in, s, memory)
-			continue
-		}
 		// One that has just been started is not known yet. One that was known has
 		// ended, and whoever has ended it may not have said so yet.
-		if len(s.Clients) > 0 && (s.Parked || s.Starting || known && id == before.Identity) {
-			in := parkedInstance(id, s, before)
-			parked = append(parked, &in)
-			was := in
-			was.RSSBytes = memory // of what ran
-			last[s.Key] = was
+		case len(s.Clients) > 0 && (s.Parked || s.Starting || known && id == before.Identity):
+			in = parkedInstance(id, s, before)
+			parked = append(parked, in)
+		default:
+			continue
 		}
+		setSharing(in, s, memory)
+		was := *in
+		was.RSSBytes = memory // of what ran
+		last[s.Key] = was
 	}
 	l.lastShown = last
 	// What is left of the process of a parked one is an entry that waits for its
@@ -113,11 +106,8 @@ func setSharing(in *monitor.Instance, s *monitor.Shared, memory uint64) {
 // startingFor is what the scan has found below a keeper of ours, and nobody has
 // told of yet, when it is the server that a group waits for; nil when there is none.
 func (l *loop) startingFor(list []*monitor.Instance, s *monitor.Shared) *monitor.Instance {
-	if len(s.Clients) == 0 {
-		return nil
-	}
 	for _, in := range list {
-		if t := l.tracked[in.Identity]; t != nil && t.awaited && in.Sharing == nil && in.Cause != monitor.CauseDefunct &&
+		if t := l.tracked[in.Identity]; len(s.Clients) > 0 && t != nil && t.awaited && in.Sharing == nil && in.Cause != monitor.CauseDefunct &&
 			in.ProjectRoot == s.Project && (s.Context == "" || in.Context == s.Context) {
 			return in
 		}
@@ -127,14 +117,13 @@ func (l *loop) startingFor(list []*monitor.Instance, s *monitor.Shared) *monitor
 
 // parkedInstance is a server without a process, in its place. before is how it was
 // when it ran, zero when nobody has seen that.
-func parkedInstance(id monitor.Identity, s *monitor.Shared, before monitor.Instance) monitor.Instance {
-	in := monitor.Instance{
+func parkedInstance(id monitor.Identity, s *monitor.Shared, before monitor.Instance) *monitor.Instance {
+	in := &monitor.Instance{
 		Identity: id, Kind: cmp.Or(s.Kind, monitor.KindSerena), Recognised: true, Managed: true, Lifetime: monitor.LifetimeShared,
 		State:       monitor.StateParked,
 		ProjectName: before.ProjectName, ProjectRoot: cmp.Or(before.ProjectRoot, s.Project),
 		Context: cmp.Or(before.Context, s.Context), Modes: before.Modes, Version: before.Version, LastActivity: before.LastActivity,
 	}
-	setSharing(&in, s, before.RSSBytes)
 	if in.ProjectName == "" && s.Project != "" {
 		in.ProjectName = filepath.Base(s.Project)
 	}

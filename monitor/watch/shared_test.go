@@ -62,7 +62,7 @@ func TestSharedRuns(t *testing.T) {
 	if len(got) != 1 || !got[0].IsShared() || got[0].Client != nil {
 		t.Errorf("without clients: %+v", got)
 	}
-	if got := l.shows([]*monitor.Instance{new(running(serverOne))}); got[0].Sharing != nil || l.lastShown != nil {
+	if got := l.shows([]*monitor.Instance{new(running(serverOne))}); got[0].Sharing != nil || len(l.lastShown) > 0 {
 		t.Errorf("nobody shares it any more: %+v", got)
 	}
 }
