@@ -50,13 +50,13 @@ func (h *health) needsAttention() bool {
 // sign of life: it has done something since. The first look finds the last call there,
 // also where the rest of the answer is missing, without which the log tells of no health.
 // A server that has had no call is shown before its log is read.
-func (r *result) readLog(ctx context.Context, c Dashboards, q question) {
+func (r *result) readLog(ctx context.Context, c Dashboards) {
 	whole := r.tasked && r.queued
 	uncalled := r.calls != nil && *r.calls == 0 && !serena.IsToolCall(taskName(r.task))
-	if r.port == 0 || r.signOfLife || !whole && !r.first || q.logCanWait && uncalled {
+	if r.err != nil || r.signOfLife || !whole && !r.first || r.logCanWait && uncalled {
 		return
 	}
-	records, next, err := c.Records(ctx, r.port, q.logFrom)
+	records, next, err := c.Records(ctx, r.port, r.logFrom)
 	r.records, r.logNext, r.logged = records, next, whole && err == nil
 }
 

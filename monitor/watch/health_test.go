@@ -96,7 +96,7 @@ func TestLostDashboard(t *testing.T) {
 	if in.Cause != monitor.CauseNoDashboard || in.Problem.Port != f.port || in.Problem.Owner.PID != f.pid {
 		t.Errorf("%+v, %+v", in, in.Problem)
 	}
-	loser.noteAnswer(result{port: f.port + 1, signOfLife: true}, d.now)
+	loser.noteAnswer(result{question: question{port: f.port + 1, signOfLife: true}}, d.now)
 	if in, _ := loser.instance(d.now); in.Cause != monitor.CauseNone || in.Problem != nil {
 		t.Errorf("it answers: %+v", in)
 	}

@@ -12,23 +12,18 @@ import (
 	"lamplighter/monitor/serena"
 )
 
-// result is what a probe brings back to the loop.
+// result is a question, and what a probe brings back to the loop for it.
 type result struct {
-	id           monitor.Identity
-	port         int   // that answered, 0 for none
+	question
 	owner        int   // pid that owns the port, 0 when not asked
 	notDashboard []int // ports that answered as something else
 	err          error // why there is no answer
-	first        bool
-
-	signOfLife bool // nothing else was asked for
 
 	task      *serena.Task     // the last execution
 	tasked    bool             // task is known
 	queue     []serena.Task    // executions that run or wait
 	queued    bool             // queue is known
 	changed   bool             // something was done since the last probe
-	held      bool             // the overview was not answered while a tool ran
 	overview  *serena.Overview // nil: not asked, or not answered in time
 	noRoute   bool             // this version has no overview
 	calls     *int64           // nil: not asked, or not answered in time
@@ -48,14 +43,15 @@ func (l *loop) probe(ctx context.Context, t *tracked, now time.Time) {
 	t.calls.treeAtProbe = t.tree
 	t.active = false // a message from now on asks for another probe
 	l.probes.Go(func() {
-		r := result{id: ask.id, err: context.Canceled}
+		r := result{question: ask, err: context.Canceled}
 		select {
 		case l.slots <- struct{}{}:
+			r.err = nil
 			if ask.whole && process.ListensOn(l.o.System, ask.port, ask.members...) != nil {
 				r.err = errNotItsOwn
 			} else {
-				r = ask.ask(ctx, l.o.Dashboards)
-				r.readLog(ctx, l.o.Dashboards, ask)
+				r.ask(ctx, l.o.Dashboards)
+				r.readLog(ctx, l.o.Dashboards)
 			}
 			<-l.slots
 		case <-ctx.Done():
@@ -70,14 +66,14 @@ func (l *loop) probe(ctx context.Context, t *tracked, now time.Time) {
 // question is what a probe needs to know.
 type question struct {
 	id         monitor.Identity
-	port       int
+	port       int // 0 until one has answered
 	candidates []candidate
 	lastTask   string
 	wasBusy    bool
 	first      bool
 
 	wantOverview bool // it was asked for and has not come yet, or is old
-	held         bool // it waits until no tool runs
+	held         bool // it waits until no tool runs, because it was not answered while one ran
 	signOfLife   bool // no more is asked for
 	logFrom      int  // the records of the log that are new
 	logCanWait   bool // for the next probe, of a server that has had no call
@@ -88,41 +84,33 @@ type question struct {
 
 // question is what is to be asked of t now.
 func (t *tracked) question(now time.Time) question {
-	q := question{
-		signOfLife: t.signOfLifeSuffices(now),
-		id:         t.in.Identity, port: t.port, candidates: slices.Clone(t.candidates),
+	whole := len(t.waiting) > 0
+	return question{
+		signOfLife: !whole && t.signOfLifeSuffices(now), whole: whole,
+		id: t.in.Identity, port: t.port, candidates: slices.Clone(t.candidates), members: t.listenerPIDs(),
 		lastTask: t.lastTask, wasBusy: t.Busy, first: !t.Answered,
-		wantOverview: t.isOverviewDue(now), held: t.overviewHeld, logFrom: t.health.next,
-		whole: len(t.waiting) > 0, limits: t.limits,
+		wantOverview: t.isOverviewDue(now), held: t.overviewHeld, limits: t.limits,
+		logFrom: t.health.next, logCanWait: !t.Answered && !whole && !t.OneLook,
 	}
-	if q.whole {
-		q.signOfLife, q.members = false, t.listenerPIDs()
-	}
-	q.logCanWait = q.first && !q.whole && !t.OneLook
-	return q
 }
 
 // errNotItsOwn says that somebody else answers where a server did.
 var errNotItsOwn = errors.New("the port of its dashboard is no longer its own")
 
 // ask asks for little, and for more only when that shows a change.
-func (q question) ask(ctx context.Context, c Dashboards) result {
-	r := result{id: q.id, port: q.port, first: q.first}
-	if q.port == 0 {
-		if r.findDashboard(ctx, c, q); r.port == 0 {
-			return r
+func (r *result) ask(ctx context.Context, c Dashboards) {
+	if r.port == 0 {
+		if r.findDashboard(ctx, c); r.err != nil {
+			return
 		}
 	}
-	if q.signOfLife {
-		r.signOfLife = true
-		if r.err = heartbeat(ctx, c, q.limits.Probe, r.port); r.err != nil {
-			r.port = 0
-		}
-		return r
+	limit := r.limits.Probe
+	if r.signOfLife {
+		r.err = heartbeat(ctx, c, limit, r.port)
+		return
 	}
-	limit := q.limits.Probe
-	if q.whole {
-		limit = q.limits.Answer
+	if r.whole {
+		limit = r.limits.Answer
 		r.countCalls(ctx, c, limit)
 	}
 	r.task, r.err = within(ctx, limit, r.port, c.LastExecution)
@@ -132,21 +120,20 @@ func (q question) ask(ctx context.Context, c Dashboards) result {
 		r.err = heartbeat(ctx, c, limit, r.port)
 	}
 	if r.err != nil {
-		r.port = 0
-		return r
+		return
 	}
 	queue, err := within(ctx, limit, r.port, c.Queue)
 	r.queue, r.queued = queue, err == nil
 
-	r.changed = r.tasked && taskName(r.task) != q.lastTask || r.queued && q.wasBusy != (len(queue) > 0)
+	r.changed = r.tasked && taskName(r.task) != r.lastTask || r.queued && r.wasBusy != (len(queue) > 0)
 	// With a whole answer the queue comes last: what runs would be lost.
-	if q.whole || !q.first && !q.wantOverview && !r.changed {
-		return r
+	if r.whole || !r.first && !r.wantOverview && !r.changed {
+		return
 	}
 	// Up to 1.5.3 the overview waits behind the tool that runs, and each
 	// request that gave up leaves a thread behind that waits on.
-	if r.held = q.held && len(queue) > 0; !r.held {
-		switch o, err := within(ctx, q.limits.Answer, r.port, c.Overview); {
+	if r.held = r.held && len(queue) > 0; !r.held {
+		switch o, err := within(ctx, r.limits.Answer, r.port, c.Overview); {
 		case err == nil:
 			r.overview = o
 		case errors.Is(err, serena.ErrNoRoute):
@@ -155,8 +142,7 @@ func (q question) ask(ctx context.Context, c Dashboards) result {
 			r.held = len(queue) > 0
 		}
 	}
-	r.countCalls(ctx, c, q.limits.Answer)
-	return r
+	r.countCalls(ctx, c, r.limits.Answer)
 }
 
 // countCalls asks how many calls the server has had.
@@ -173,9 +159,9 @@ func isAnswer(err error) bool {
 }
 
 // findDashboard finds the port that answers as a dashboard.
-func (r *result) findDashboard(ctx context.Context, c Dashboards, q question) {
-	for _, p := range q.candidates {
-		r.err = heartbeat(ctx, c, q.limits.Probe, p.port)
+func (r *result) findDashboard(ctx context.Context, c Dashboards) {
+	for _, p := range r.candidates {
+		r.err = heartbeat(ctx, c, r.limits.Probe, p.port)
 		switch {
 		case r.err == nil:
 			r.port, r.owner = p.port, p.pid
@@ -221,7 +207,7 @@ func (l *loop) absorb(r result, now time.Time) {
 		t.candidates = slices.DeleteFunc(t.candidates, func(c candidate) bool { return c.port == port })
 		t.noteOtherPort(port)
 	}
-	if r.port == 0 {
+	if r.err != nil {
 		if !t.in.Recognised && len(r.notDashboard) > 0 {
 			l.untrack(t) // its word was wrong
 			return

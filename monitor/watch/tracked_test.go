@@ -80,7 +80,7 @@ func TestSignOfLifeSuffices(t *testing.T) {
 	tr := known()
 	yes := true
 	tr.in.Busy, tr.lastTask, tr.in.LastActivity = &yes, "Task-1:ListDirTool", start
-	tr.noteAnswer(result{port: 24282, signOfLife: true}, start.Add(time.Minute))
+	tr.noteAnswer(result{question: question{port: 24282, signOfLife: true}}, start.Add(time.Minute))
 	if tr.in.Busy != &yes || tr.lastTask == "" || !tr.in.LastActivity.Equal(start) || !tr.in.LastHeartbeat.Equal(start.Add(time.Minute)) {
 		t.Errorf("%+v", tr.in)
 	}
@@ -161,7 +161,7 @@ func TestFailuresTurnRedAndBack(t *testing.T) {
 			t.Fatalf("after %v: %s, want %s", now.Sub(start), got, step.want)
 		}
 	}
-	tr.noteAnswer(result{port: 24282}, now)
+	tr.noteAnswer(result{question: question{port: 24282}}, now)
 	if got := state(); got != monitor.StateNoProject || tr.Failures != 0 {
 		t.Errorf("one good answer heals: %s", got)
 	}
@@ -177,7 +177,7 @@ func TestWorkDoesNotHealRed(t *testing.T) {
 	if in, _ := tr.instance(now); in.Cause != monitor.CauseUnreachable {
 		t.Errorf("healed by using the CPU: %s", in.State)
 	}
-	tr.noteAnswer(result{port: 24282}, now)
+	tr.noteAnswer(result{question: question{port: 24282}}, now)
 	if in, _ := tr.instance(now); in.State == monitor.StateZombie {
 		t.Error("not healed by an answer")
 	}
@@ -193,11 +193,11 @@ func TestActivity(t *testing.T) {
 		r    result
 		want time.Time
 	}{
-		{"first look, no call yet", result{first: true, tasked: true, task: own, calls: n(0)}, began},
-		{"first look, a call", result{first: true, tasked: true, task: call, calls: n(7), records: log}, logged},
-		{"first look, a call and then its own task", result{first: true, tasked: true, task: own, calls: n(7), records: log}, logged},
-		{"first look, a call, but the log does not tell", result{first: true, tasked: true, task: call, calls: n(7)}, time.Time{}},
-		{"first look, nothing known", result{first: true}, time.Time{}},
+		{"first look, no call yet", result{question: question{first: true}, tasked: true, task: own, calls: n(0)}, began},
+		{"first look, a call", result{question: question{first: true}, tasked: true, task: call, calls: n(7), records: log}, logged},
+		{"first look, a call and then its own task", result{question: question{first: true}, tasked: true, task: own, calls: n(7), records: log}, logged},
+		{"first look, a call, but the log does not tell", result{question: question{first: true}, tasked: true, task: call, calls: n(7)}, time.Time{}},
+		{"first look, nothing known", result{question: question{first: true}}, time.Time{}},
 		{"nothing new", result{tasked: true, task: &serena.Task{Name: "Task-1:ListDirTool"}, calls: n(5)}, before},
 		{"a call", result{tasked: true, task: call, calls: n(6)}, start},
 		{"a failed call", result{tasked: true, task: call, calls: n(5)}, start},
@@ -242,9 +242,9 @@ func (d olderDashboard) Records(context.Context, int, int) ([]serena.Record, int
 func TestLastCallOfAnOlderVersion(t *testing.T) {
 	d := olderDashboard{log: []serena.Record{{At: start, Thread: "Task-2:FindSymbolTool"}}}
 	for _, first := range []bool{true, false} {
-		q := question{port: 24282, first: first, logFrom: -1}
-		r := q.ask(t.Context(), d)
-		r.readLog(t.Context(), d, q)
+		r := result{question: question{port: 24282, first: first, logFrom: -1}}
+		r.ask(t.Context(), d)
+		r.readLog(t.Context(), d)
 		if at := serena.LastCall(r.records); at.Equal(start) != first || r.logged {
 			t.Errorf("first look %v: the last call at %v, logged %v", first, at, r.logged)
 		}
@@ -262,9 +262,9 @@ func TestLogCanWait(t *testing.T) {
 		tr := known()
 		tr.Answered, tr.OneLook, tr.overviewAt = !c.first, c.single, start
 		d := &noCalls{calls: c.calls}
-		q := tr.question(start)
-		r := q.ask(t.Context(), d)
-		r.readLog(t.Context(), d, q)
+		r := result{question: tr.question(start)}
+		r.ask(t.Context(), d)
+		r.readLog(t.Context(), d)
 		tr.noteAnswer(r, start)
 		if waits := !d.read; waits != c.waits || waits && tr.nextProbe.IsZero() {
 			t.Errorf("%+v: the log waits %v, the next probe at %v", c, waits, tr.nextProbe)
@@ -291,16 +291,16 @@ func (d *noCalls) Records(context.Context, int, int) ([]serena.Record, int, erro
 func TestLostOverviewIsAskedForAgain(t *testing.T) {
 	tr := known()
 	tr.in.Version = "2.1.0"
-	tr.noteAnswer(result{port: 24282, changed: true}, start)
+	tr.noteAnswer(result{question: question{port: 24282}, changed: true}, start)
 	if !tr.wantOverview || tr.nextProbe.IsZero() {
 		t.Error("given up")
 	}
 	tr.nextProbe = time.Time{} // as when a probe comes back
-	tr.noteAnswer(result{port: 24282, overview: &serena.Overview{Version: "2.1.0"}}, start)
+	tr.noteAnswer(result{question: question{port: 24282}, overview: &serena.Overview{Version: "2.1.0"}}, start)
 	if tr.wantOverview || !tr.nextProbe.IsZero() {
 		t.Error("asked for although it has come")
 	}
-	tr.noteAnswer(result{port: 24282, changed: true, noRoute: true}, start)
+	tr.noteAnswer(result{question: question{port: 24282}, changed: true, noRoute: true}, start)
 	if tr.wantOverview || tr.isOverviewDue(start) {
 		t.Error("asked for although this version has none")
 	}

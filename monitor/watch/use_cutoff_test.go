@@ -59,7 +59,7 @@ func TestWhatACutOffCallLeaves(t *testing.T) {
 			tr.noteTree(c.before, at.Add(-time.Minute))
 		}
 		tr.calls.treeAtProbe = tr.tree
-		tr.noteAnswer(result{port: 24282, signOfLife: true}, at.Add(-time.Second))
+		tr.noteAnswer(result{question: question{port: 24282, signOfLife: true}}, at.Add(-time.Second))
 		tr.noteTree(treeOf(5, 9), at) // the call is at work already
 		tr.calls.treeAtProbe = tr.tree
 		tr.noteAnswer(idle(cutCall), at)
@@ -145,7 +145,7 @@ func TestWhatACutOffCallStartsLate(t *testing.T) {
 	tr := known()
 	tr.noteTree(treeOf(5), at.Add(-time.Minute))
 	tr.calls.treeAtProbe = tr.tree
-	tr.noteAnswer(result{port: 24282, signOfLife: true}, at.Add(-time.Second))
+	tr.noteAnswer(result{question: question{port: 24282, signOfLife: true}}, at.Add(-time.Second))
 	tr.noteAnswer(idle(cutCall), at)
 	for _, c := range []struct {
 		what string

@@ -25,7 +25,7 @@ func number(n int64) *int64 { return &n }
 
 // idle is an answer of a server that has nothing to do, and did task last.
 func idle(task *serena.Task) result {
-	return result{port: 24282, tasked: true, task: task, queued: true}
+	return result{question: question{port: 24282}, tasked: true, task: task, queued: true}
 }
 
 func TestIdleSince(t *testing.T) {
@@ -39,8 +39,8 @@ func TestIdleSince(t *testing.T) {
 	}{
 		{"first look", time.Time{}, idle(aCall), now},
 		{"nothing new", first, idle(&serena.Task{Name: "Task-1:ListDirTool"}), first},
-		{"a sign of life", first, result{port: 24282, signOfLife: true}, first},
-		{"a sign of life, and nothing known", time.Time{}, result{port: 24282, signOfLife: true}, time.Time{}},
+		{"a sign of life", first, result{question: question{port: 24282, signOfLife: true}}, first},
+		{"a sign of life, and nothing known", time.Time{}, result{question: question{port: 24282, signOfLife: true}}, time.Time{}},
 		{"a call has come and gone", first, idle(aCall), now},
 		{"a task of its own has", first, idle(ofOwn), now},
 		{"a call, and its own task after it", first, with(idle(ofOwn), func(r *result) { r.calls = number(6) }), now},
@@ -246,7 +246,7 @@ func TestMessageDuringAProbe(t *testing.T) {
 	}
 	tr.active = true
 	l.inFlight++ // that of this result
-	l.absorb(result{id: tr.in.Identity, port: 24282, signOfLife: true}, start)
+	l.absorb(result{question: question{id: tr.in.Identity, port: 24282, signOfLife: true}}, start)
 	if !tr.isProbeDue(start.Add(tr.limits.Active), false) {
 		t.Error("the message is lost")
 	}
@@ -283,14 +283,14 @@ func TestIdlenessIsNeverMadeUp(t *testing.T) {
 				tr.noteAnswer(r, now)
 				quiet, said = false, map[time.Time]bool{}
 			case "sign":
-				tr.noteAnswer(result{port: 1, signOfLife: true}, now)
+				tr.noteAnswer(result{question: question{port: 1, signOfLife: true}}, now)
 			case "fails":
 				tr.noteFailure(result{err: errors.New("x")}, now)
 				if !tr.Stopped {
 					quiet, said = false, map[time.Time]bool{}
 				}
 			case "unknown":
-				tr.noteAnswer(result{port: 1}, now)
+				tr.noteAnswer(result{question: question{port: 1}}, now)
 				quiet, said = false, map[time.Time]bool{}
 			case "stop":
 				tr.noteStat(process.Stat{State: process.Stopped}, 0, now)

@@ -48,18 +48,22 @@ func replay(t *testing.T, version, state string) *replayed {
 func (s *replayed) look(waits bool) monitor.Instance {
 	s.Helper()
 	s.now = s.now.Add(time.Minute)
-	ask := s.known.question(s.now)
-	ask.signOfLife = false
+	r := result{question: s.known.question(s.now)}
+	r.signOfLife = false
 	ctx, giveUp := context.WithCancel(s.Context())
 	defer giveUp()
-	before, answered := len(s.Asked()), make(chan result, 1)
-	go func() { answered <- ask.ask(ctx, s.loop.o.Dashboards) }()
+	before, answered := len(s.Asked()), make(chan struct{})
+	go func() {
+		defer close(answered)
+		r.ask(ctx, s.loop.o.Dashboards)
+	}()
 	if waits {
 		waitFor(s.T, "the overview is asked for", func() bool { return slices.Contains(s.Asked()[before:], "GET /get_config_overview") })
 		giveUp()
 	}
-	r, tree := <-answered, []process.Stat{{Identity: s.known.in.Identity}}
-	r.readLog(s.Context(), s.loop.o.Dashboards, ask)
+	<-answered
+	tree := []process.Stat{{Identity: s.known.in.Identity}}
+	r.readLog(s.Context(), s.loop.o.Dashboards)
 	s.known.noteAnswer(r, s.now)
 	s.known.noteTree(tree, s.now)
 	s.loop.noteHealth(s.known, r, tree, s.now)
