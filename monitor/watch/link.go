@@ -82,26 +82,21 @@ func (l *loop) recordPipe(t *tracked) {
 // client has gone, or was never seen.
 func (l *loop) checkPipe(t *tracked, now time.Time) {
 	e, ends := &t.in.Evidence, l.o.System.Ends(t.in.Identity)
-	orphaned, suspected := false, false
+	var unheld, orphaned, suspected bool
 	if t.hasPipe() {
 		closed, err := ends.Closed(e.Pipe)
 		// An end that the server itself has given up connects nobody either.
-		if closed && err == nil || errors.Is(err, process.ErrUnheld) {
-			others, err := l.hasUnixClients(t)
-			orphaned = !others && err == nil
-			suspected = !orphaned
-		}
+		unheld = closed && err == nil || errors.Is(err, process.ErrUnheld)
 	} else {
 		abandoned, err := ends.Abandoned()
-		if errors.Is(err, errors.ErrUnsupported) {
-			// Where pipes cannot be looked at, the death of a client that was
-			// known is all there is.
-			abandoned, err = !t.clientGone.IsZero(), nil
-		}
-		if abandoned && err == nil {
-			others, _ := l.hasUnixClients(t)
-			suspected = !others
-		}
+		// Where pipes cannot be looked at, the death of a client that was
+		// known is all there is.
+		unheld = abandoned && err == nil || errors.Is(err, errors.ErrUnsupported) && !t.clientGone.IsZero()
+	}
+	if unheld {
+		others, err := l.hasUnixClients(t)
+		orphaned = t.hasPipe() && !others && err == nil
+		suspected = !orphaned && (t.hasPipe() || !others)
 	}
 	switch {
 	case !orphaned && !suspected:
@@ -136,14 +131,8 @@ func (t *tracked) isOverStdio() bool {
 // of ports tells, and no pipe; with an error one may have. What a Serena starts, such as a
 // language server that several of them share, takes none of its clients.
 func (l *loop) hasUnixClients(t *tracked) (bool, error) {
-	tree, err := l.o.System.Tree(t.root)
-	if errors.Is(err, process.ErrGone) { // a wrapper may end and leave the server running
-		tree, err = l.o.System.Tree(t.in.Identity)
-	}
-	switch {
-	case errors.Is(err, process.ErrGone):
-		return false, nil
-	case err != nil:
+	tree, err := l.treeOf(t)
+	if err != nil && !errors.Is(err, process.ErrGone) { // what has ended holds nothing
 		return false, err
 	}
 	servers := slices.Clone(t.members)

@@ -160,16 +160,24 @@ func (l *loop) noteError(what string, err error) {
 // sampleTree measures memory and CPU of the whole tree, and returns it; nil when it
 // cannot be read.
 func (l *loop) sampleTree(t *tracked, now time.Time) []process.Stat {
-	tree, err := l.o.System.Tree(t.root)
-	if err != nil || !slices.ContainsFunc(tree, func(st process.Stat) bool { return st.Identity == t.in.Identity }) {
-		// A wrapper may end and leave the server running.
-		t.root = t.in.Identity
-		if tree, err = l.o.System.Tree(t.root); err != nil {
-			return nil
-		}
+	tree, err := l.treeOf(t)
+	if err != nil {
+		return nil
 	}
 	t.noteTree(tree, now)
 	return tree
+}
+
+// treeOf is the tree of an instance, which is below its topmost wrapper: that may end and
+// leave the server running.
+func (l *loop) treeOf(t *tracked) ([]process.Stat, error) {
+	tree, err := l.o.System.Tree(t.root)
+	isServer := func(st process.Stat) bool { return st.Identity == t.in.Identity }
+	if errors.Is(err, process.ErrGone) || err == nil && !slices.ContainsFunc(tree, isServer) {
+		t.root = t.in.Identity
+		return l.o.System.Tree(t.root)
+	}
+	return tree, err
 }
 
 // findPorts looks for the dashboards of instances that have none yet.
