@@ -3,6 +3,7 @@ package watch
 import (
 	"hash/fnv"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"lamplighter/monitor"
@@ -113,9 +114,7 @@ func shownCommand(p process.Info) string {
 // hashArguments tells command lines apart.
 func hashArguments(args []string) uint64 {
 	h := fnv.New64a()
-	for _, word := range args {
-		h.Write(append([]byte(word), 0))
-	}
+	h.Write([]byte(strings.Join(args, "\x00")))
 	return h.Sum64()
 }
 

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -292,15 +293,8 @@ func (t *tracked) noteOverview(o *serena.Overview) {
 	if o.Project != nil {
 		in.ProjectName, in.ProjectRoot = o.Project.Name, o.Project.Path
 	}
-	if o.Context.Name != "" {
-		in.Context = o.Context.Name
-	}
-	if o.Version != "" {
-		in.Version = o.Version
-	}
-	if keeps := o.KeepsState(); keeps != nil {
-		in.Evidence.KeepsState = keeps
-	}
+	in.Context, in.Version = cmp.Or(o.Context.Name, in.Context), cmp.Or(o.Version, in.Version)
+	in.Evidence.KeepsState = cmp.Or(o.KeepsState(), in.Evidence.KeepsState)
 	in.Modes = nil
 	for _, m := range o.Modes {
 		in.Modes = append(in.Modes, m.Name)

@@ -3,6 +3,7 @@ package watch
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"lamplighter/monitor"
@@ -346,13 +347,8 @@ func (t *tracked) shownEvidence() monitor.Evidence {
 // transport is how the clients of t reach it, "" when that is not known: a
 // server that is not Serena and listens somewhere may have clients either way.
 func (t *tracked) transport() string {
-	switch {
-	case t.cmd.Transport == "streamable-http":
-		return "http"
-	case t.cmd.Transport != "":
-		return t.cmd.Transport
-	case t.isOverStdio():
+	if t.cmd.Transport == "" && t.isOverStdio() {
 		return "stdio"
 	}
-	return ""
+	return strings.TrimPrefix(t.cmd.Transport, "streamable-")
 }
