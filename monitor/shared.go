@@ -89,5 +89,4 @@ type Launch struct {
 	Project  string  // absolute path, "" when it was started for none
 	Lifetime string  // LifetimeSession or LifetimeShared
 	AskedBy  *Client // whom it was started for; nil when not known
-	Command  []string
 }

@@ -117,7 +117,7 @@ func TestTheEndOfABackgroundProcess(t *testing.T) {
 	adopted := <-told
 	s := second.adopted()[0]
 	if s.Identity() != shared.Identity() || s.MCPURL() != shared.MCPURL() || s.Key() != "key" || s.rec.client().Name != "the test" ||
-		!slices.Equal(s.command(), shared.command()) || !s.StartedAt().Equal(shared.StartedAt()) {
+		!slices.Equal(s.rec.Command, shared.rec.Command) || !s.StartedAt().Equal(shared.StartedAt()) {
 		t.Errorf("%+v", s.rec)
 	}
 	// It is seen to as if it had been started by this one.

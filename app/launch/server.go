@@ -3,7 +3,6 @@ package launch
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -69,9 +68,6 @@ func (s *Server) Key() string { return s.rec.Key }
 
 // StartedAt is when its process was started.
 func (s *Server) StartedAt() time.Time { return s.rec.StartedAt }
-
-// command is what was run, without the keeper.
-func (s *Server) command() []string { return slices.Clone(s.rec.Command) }
 
 // Done is closed when all of it has gone, its record too.
 func (s *Server) Done() <-chan struct{} { return s.done }
@@ -185,7 +181,7 @@ func (s *Server) launch() monitor.Launch {
 	l := monitor.Launch{
 		Server: s.ids.server, Keeper: s.ids.keeper, Kind: s.rec.Kind,
 		Port: s.rec.Port, DashboardPort: s.rec.DashboardPort, MCPURL: s.url,
-		Project: s.rec.Project, Lifetime: string(s.rec.Lifetime), Command: s.command(),
+		Project: s.rec.Project, Lifetime: string(s.rec.Lifetime),
 	}
 	if client := s.rec.client(); client.PID > 0 {
 		l.AskedBy = &client
