@@ -8,6 +8,7 @@
 package monitor
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -169,17 +170,10 @@ func (in *Instance) ProvenByEntry(exe string) bool {
 // safe to show.
 func (in *Instance) Name() string {
 	if in.Kind != KindSerena && in.Kind != "" {
-		if in.Entry != nil {
-			if name := Shorten(Clean(in.Entry.Name), maxEntryName); name != "" {
-				return name
-			}
-		}
-		return Clean(in.Kind)
+		entry := cmp.Or(in.Entry, new(Entry))
+		return cmp.Or(Shorten(Clean(entry.Name), maxEntryName), Clean(in.Kind))
 	}
-	if name := Clean(in.ProjectName); name != "" {
-		return name
-	}
-	return "NO PROJECT"
+	return cmp.Or(Clean(in.ProjectName), "NO PROJECT")
 }
 
 // ProjectDirectory is the directory of the project that the instance belongs to, with
@@ -216,10 +210,7 @@ func (in *Instance) Listed() bool { return !in.OnPipes && in.Plan.GivenUpSince.I
 // Origin tells in words where the instance comes from: "by VS Code", "asked for
 // by curl"; "" when that is not known. It is safe to show.
 func (in *Instance) Origin() string {
-	name := ""
-	if in.Client != nil {
-		name = Clean(in.Client.Name)
-	}
+	name := Clean(cmp.Or(in.Client, new(Client)).Name)
 	switch {
 	case name == "":
 		return ""

@@ -76,11 +76,9 @@ func (l *Listener) acceptFrom(inner net.Listener) {
 			if err == nil && severed(conn) {
 				err = errSevered
 			}
-			if err != nil {
-				_ = conn.Close() // whoever it is will see it
-			}
 			<-asking
 			if err != nil {
+				_ = conn.Close() // whoever it is will see it
 				l.refused(err)
 				return
 			}
