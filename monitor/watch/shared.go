@@ -19,18 +19,14 @@ import (
 // that is parked is an instance without a process, as long as it has clients. It
 // returns at once, and is safe for concurrent use; the list must not be changed.
 func (w *Watch) SetShared(list []monitor.Shared) {
-	w.enqueue(func(_ context.Context, l *loop, now time.Time) {
-		l.shared = list
-		l.trackDedicatedServers(now)
-	})
+	w.enqueue(func(_ context.Context, l *loop, _ time.Time) { l.shared = list })
 }
 
 // Why a server that its clients keep does not run.
 const (
 	endedReason  = "its process has ended; the next request starts it again"
 	unusedReason = "no request has needed it yet; starts at the first one"
-	firstReason  = "it is being started for its first request"
-	againReason  = "it is being started again for a request"
+	startReason  = "it is being started for a request"
 	wakesSuffix  = "; wakes at the next request"
 	triesSuffix  = "; the next request tries it again"
 )
@@ -130,17 +126,14 @@ func parkedInstance(id monitor.Identity, s *monitor.Shared, before monitor.Insta
 	if in.Modes == nil {
 		in.Modes = s.Modes
 	}
-	never := id == (&monitor.Shared{Key: s.Key}).Place() // it has had no process yet
 	switch {
-	case (s.Starting || s.Waiting > 0) && never:
-		in.Reason = firstReason
 	case s.Starting || s.Waiting > 0:
-		in.Reason = againReason
+		in.Reason = startReason
 	case s.Parked && strings.HasPrefix(s.Reason, monitor.NotStarted):
 		in.Reason = s.Reason + triesSuffix
 	case s.Parked && s.Reason != "":
 		in.Reason = s.Reason + wakesSuffix
-	case never:
+	case id == (&monitor.Shared{Key: s.Key}).Place(): // it has had no process yet
 		in.Reason = unusedReason
 	default:
 		in.Reason = endedReason
@@ -205,11 +198,8 @@ func (l *loop) trackDedicated(s *monitor.Shared, now time.Time) {
 	if mine, err := l.o.System.SameUser(info.PID); err != nil || !mine {
 		return
 	}
-	if _, _, ok := recognise(l.o.Rules, info); ok {
-		l.discover([]process.Info{info}, now)
-		return
-	}
-	if command.IsLauncher(info.Exe, info.Args) && now.Sub(s.Since) < launcherTime || !l.isClientAbove(s) {
+	_, _, known := recognise(l.o.Rules, info)
+	if known || command.IsLauncher(info.Exe, info.Args) && now.Sub(s.Since) < launcherTime || !l.isClientAbove(s) {
 		return
 	}
 	kind := cmp.Or(s.Kind, monitor.ProgramName(info.Exe), monitor.ProgramName(info.Name))

@@ -116,12 +116,12 @@ func TestSharedWithoutAProcess(t *testing.T) {
 		{"parked", true, group(parked), serverOne, "no request for 10 min; wakes at the next request"},
 		{"parked before we began", false, group(parked), serverOne, "no request for 10 min; wakes at the next request"},
 		{"parked, and nobody says why", true, group(func(s *monitor.Shared) { parked(s); s.Reason = "" }), serverOne, endedReason},
-		{"parked, and it wakes", true, group(func(s *monitor.Shared) { parked(s); s.Waiting = 1 }), serverOne, "it is being started again for a request"},
+		{"parked, and it wakes", true, group(func(s *monitor.Shared) { parked(s); s.Waiting = 1 }), serverOne, startReason},
 		{"it was not needed yet", false, group(func(s *monitor.Shared) { parked(s); s.Reason, s.Server, s.Kind = "", none, "" }), (&monitor.Shared{Key: "a"}).Place(), "no request has needed it yet; starts at the first one"},
-		{"it is not needed until now", false, group(func(s *monitor.Shared) { parked(s); s.Server, s.Waiting = none, 1 }), (&monitor.Shared{Key: "a"}).Place(), "it is being started for its first request"},
+		{"it is not needed until now", false, group(func(s *monitor.Shared) { parked(s); s.Server, s.Waiting = none, 1 }), (&monitor.Shared{Key: "a"}).Place(), startReason},
 		{"it has never run", false, group(func(s *monitor.Shared) { parked(s); s.Server = none }), (&monitor.Shared{Key: "a"}).Place(), "no request for 10 min; wakes at the next request"},
-		{"it starts, and nobody waits any more", false, group(func(s *monitor.Shared) { s.Server, s.Starting, s.Waiting, s.Reason = none, true, 0, "it is starting" }), (&monitor.Shared{Key: "a"}).Place(), firstReason},
-		{"it starts again, and nobody waits any more", true, group(func(s *monitor.Shared) { s.Starting, s.Waiting, s.Reason = true, 0, "it is starting" }), serverOne, againReason},
+		{"it starts, and nobody waits any more", false, group(func(s *monitor.Shared) { s.Server, s.Starting, s.Waiting, s.Reason = none, true, 0, "it is starting" }), (&monitor.Shared{Key: "a"}).Place(), startReason},
+		{"it starts again, and nobody waits any more", true, group(func(s *monitor.Shared) { s.Starting, s.Waiting, s.Reason = true, 0, "it is starting" }), serverOne, startReason},
 		{"its first start has failed", false, group(func(s *monitor.Shared) {
 			parked(s)
 			s.Reason, s.Server = "it could not be started: the disk is full", none
@@ -129,8 +129,8 @@ func TestSharedWithoutAProcess(t *testing.T) {
 		{"its last client has left", true, group(func(s *monitor.Shared) { parked(s); s.Clients = nil }), none, ""},
 		{"it has just ended", true, group(func(s *monitor.Shared) { s.Waiting = 0 }), serverOne, "its process has ended; the next request starts it again"},
 		{"it has just ended, and nobody waits", true, group(func(s *monitor.Shared) { s.Clients = nil }), none, ""},
-		{"it wakes", true, group(nil), serverOne, "it is being started again for a request"},
-		{"it wakes, and has no process yet", true, group(func(s *monitor.Shared) { s.Server = none }), serverOne, "it is being started again for a request"},
+		{"it wakes", true, group(nil), serverOne, startReason},
+		{"it wakes, and has no process yet", true, group(func(s *monitor.Shared) { s.Server = none }), serverOne, startReason},
 		{"the new process is not known yet", true, group(func(s *monitor.Shared) { s.Server = serverTwo }), none, ""},
 		{"it starts for the first time", false, group(func(s *monitor.Shared) { s.Server = none }), none, ""},
 		{"the first process is not known yet", false, group(nil), none, ""},
