@@ -162,13 +162,6 @@ func (l *loop) nameChild(c *clientChild, t *tracked, now time.Time) (again bool)
 	return true
 }
 
-// refreshSettings has the settings read now and then for the processes that are in none.
-func (l *loop) refreshSettings(now time.Time) {
-	for _, c := range l.children {
-		l.entriesFor(c, now.Add(-settingsAge))
-	}
-}
-
 // entriesFor are the entries that count for a child, and whether all were read after
 // since.
 func (l *loop) entriesFor(c *clientChild, since time.Time) (all []clients.Entry, current bool) {

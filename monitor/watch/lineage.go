@@ -42,7 +42,7 @@ func (l *loop) findAncestors(t *tracked, p process.Info) {
 		return
 	}
 	above := l.skipShims(holder)
-	if keeper, found := l.findKeeper(root, p, above); found {
+	if keeper, found := l.findKeeper(root, above); found {
 		t.root, t.in.Keeper, t.in.Managed = keeper.Identity, keeper.Identity, true
 		t.awaited = keeper.Parent == l.self.PID
 	} else if above != nil {
@@ -72,12 +72,9 @@ const maxShims = 4
 // findKeeper finds the keeper where the climb from a server ended: at the topmost
 // wrapper, or above it when the keeper has more children than that one, as that
 // of a server that forks.
-func (l *loop) findKeeper(root monitor.Identity, server process.Info, above *process.Info) (process.Info, bool) {
+func (l *loop) findKeeper(root monitor.Identity, above *process.Info) (process.Info, bool) {
 	if above != nil && command.IsKeeper(above.Exe, above.Args) {
 		return *above, true
-	}
-	if root == server.Identity {
-		return process.Info{}, false
 	}
 	top, err := l.o.System.Read(root.PID)
 	return top, err == nil && top.Identity == root && command.IsKeeper(top.Exe, top.Args)

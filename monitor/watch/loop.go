@@ -97,7 +97,9 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 
 	burst := !now.Before(l.nextBurst)
 	if burst {
-		l.refreshSettings(now)
+		for _, c := range l.children { // those that are in no settings may be by now
+			l.entriesFor(c, now.Add(-settingsAge))
+		}
 		l.nextBurst = now.Add(max(burstEvery, time.Duration(len(l.tracked))*burstShare))
 	}
 	for id, t := range l.tracked {
@@ -134,16 +136,6 @@ func (l *loop) tick(ctx context.Context, now time.Time) {
 			l.probe(ctx, t, now)
 		}
 	}
-}
-
-// firstLook is how long the first snapshot waits for answers, so that servers
-// which have run for hours do not flash as starting when we start.
-const firstLook = time.Second
-
-// hasLooked reports whether there is something to show: the first round of
-// probes has come back, or has had its time.
-func (l *loop) hasLooked(now time.Time) bool {
-	return !l.firstTick.IsZero() && (l.inFlight == 0 || now.Sub(l.firstTick) >= firstLook)
 }
 
 // noteError logs that something has begun to fail, and that it works again.

@@ -19,8 +19,6 @@ type tracked struct {
 	monitor.Facts
 	lineage
 	clientLink
-	questions
-	sample
 
 	ruleKind string // by the rules, "" when they do not know it
 	cmd      serena.Command
@@ -30,41 +28,35 @@ type tracked struct {
 	health   health
 	launch   *monitor.Launch // what we know because we started it, nil when we did not
 	awaited  bool            // the launch will be told, which says who asked for it
-}
 
-// questions are what the loop knows of what it asks the dashboard of an instance, and of
-// what it waits for.
-type questions struct {
+	// Where its dashboard may be, and what is to be asked there.
 	port         int         // of the dashboard, 0 until it answered
 	candidates   []candidate // ports that may be the dashboard
 	notDashboard []int       // ports that answered as something else
 	looked       bool        // at what it listens on; of servers other than Serena
 	listens      bool        // one of its processes does, on whatever address
-
 	lastTask     string
 	wantOverview bool      // something changed that the overview tells
 	overviewHeld bool      // it is not answered while a tool runs
 	overviewAt   time.Time // when it came, or was found not to exist
 
+	// When it is asked, and who waits for that.
 	probing   bool
 	waiting   []chan<- freshAnswer // those who want it looked at, which the next probe is to tell
 	asked     []chan<- freshAnswer // and those whom the probe under way tells
 	probedAt  time.Time
 	nextProbe time.Time // a repeat that was decided: a failure, a busy server
 	active    bool      // it used the CPU as a call does, and was not asked since
-}
 
-// sample is what its process and its tree have used when they were looked at last.
-type sample struct {
+	// What its process and its tree had used when they were looked at last.
 	cpu          time.Duration // of the server process
 	cpuAtFailure time.Duration // the same, at the first failure
 	mainCPU      time.Duration // of its main thread, 0 when not known
 	cpuAt        time.Time
-
-	treeAt     time.Time
-	treeCPU    time.Duration
-	tree       []monitor.Identity // when it could be read last; made anew each time
-	anyStopped bool               // a process of it is stopped by a signal
+	treeAt       time.Time
+	treeCPU      time.Duration
+	tree         []monitor.Identity // when it could be read last; made anew each time
+	anyStopped   bool               // a process of it is stopped by a signal
 }
 
 // candidate is a listening port and the process that owns it.

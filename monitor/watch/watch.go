@@ -263,12 +263,16 @@ func (w *Watch) Serve(ctx context.Context) error {
 // n instances.
 const gatherTime = 50 * time.Millisecond
 
+// firstLook is how long the first snapshot waits for answers, so that servers
+// which have run for hours do not flash as starting when we start.
+const firstLook = time.Second
+
 // publish makes and hands out a snapshot when something has changed, the first
 // one after the first look.
 func (w *Watch) publish(l *loop, now time.Time) {
 	l.noteClock(now)
 	l.watchExits(now)
-	if !l.hasLooked(now) {
+	if l.firstTick.IsZero() || l.inFlight > 0 && now.Sub(l.firstTick) < firstLook {
 		return
 	}
 	before := w.Snapshot()
