@@ -14,10 +14,9 @@ type Proof struct {
 	// Entry is where the client was told to start it; with Proves it is all that tells
 	// that the process is a server.
 	Entry *Entry `json:",omitzero"`
-	// AloneSince is since when nobody was proven to hold the other ends of that pipe,
-	// SuspectedSince since when it seemed so.
-	AloneSince     time.Time `json:",omitzero"`
-	SuspectedSince time.Time `json:",omitzero"`
+	// AloneSince is since when nobody held the other ends of that pipe, or without one
+	// seemed to hold those of any.
+	AloneSince time.Time `json:",omitzero"`
 	// IdleSince is as Evidence has it, when LastTask was the last that the server had
 	// done and Calls how many it had had. Until CutOffUntil a call that was cut off
 	// counts as running.

@@ -27,14 +27,9 @@ func (r *recorder) server(ctx context.Context, in *monitor.Instance, t *taken) *
 		v.Proof.Client = &client
 		r.conversation(in, v)
 	}
-	alone := e.AloneSince.Round(0)
+	v.Proof.AloneSince = e.AloneSince.Round(0)
 	if e.Orphaned || e.Suspected { // a listing may not say since when; it was no later than this
-		alone = cmp.Or(e.AloneSince, e.RedSince, r.s.Now).Round(0)
-	}
-	if v.Proof.Pipe != nil {
-		v.Proof.AloneSince = alone
-	} else {
-		v.Proof.SuspectedSince = alone
+		v.Proof.AloneSince = cmp.Or(e.AloneSince, e.RedSince, r.s.Now).Round(0)
 	}
 	if in.Managed {
 		v.Launch = &monitor.Launch{

@@ -18,8 +18,7 @@ type clientLink struct {
 	pipeTries  int       // to find the pipe
 	clientGone time.Time // when its client ended; zero while that lives, or was never seen
 
-	// Since when it is alone, by what was known before; until it is looked at.
-	orphanedBefore, suspectedBefore time.Time
+	aloneBefore time.Time // since when it is alone, by what was known before; until it is looked at
 }
 
 // hasPipe reports whether the pipe to its client was recorded.
@@ -103,16 +102,11 @@ func (l *loop) checkPipe(t *tracked, now time.Time) {
 		e.AloneSince = time.Time{}
 	case !e.Orphaned && !e.Suspected, orphaned && e.Suspected:
 		// Those who may have used it until now are not gone since its client is. What has
-		// been closed is closed for good, so that an earlier look counts. What
-		// was only suspected then proves nothing about what is closed now.
-		before := t.suspectedBefore
-		if orphaned {
-			before = t.orphanedBefore
-		}
-		e.AloneSince = cmp.Or(before, now)
+		// been closed is closed for good, so that an earlier look counts. What was only
+		// suspected until now proves nothing about what is closed.
+		e.AloneSince = cmp.Or(t.aloneBefore, now)
 	}
-	e.Orphaned, e.Suspected = orphaned, suspected
-	t.orphanedBefore, t.suspectedBefore = time.Time{}, time.Time{}
+	e.Orphaned, e.Suspected, t.aloneBefore = orphaned, suspected, time.Time{}
 }
 
 // isOverStdio tells a server whose client is whoever holds its pipes. One that

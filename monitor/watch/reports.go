@@ -170,16 +170,12 @@ func (l *loop) restore(t *tracked) {
 	delete(l.proofs, t.in.Identity)
 	e := &t.in.Evidence
 	if p.Client != nil && !t.in.Managed {
-		client := *p.Client
-		t.in.Client = &client
-		if p.Pipe != nil {
-			e.Pipe = *p.Pipe
-		}
+		t.in.Client, e.Pipe = p.Client, *cmp.Or(p.Pipe, new(monitor.Pipe))
 	}
 	if t.in.Entry == nil {
 		t.in.Entry = p.Entry
 	}
-	t.orphanedBefore, t.suspectedBefore = p.AloneSince, p.SuspectedSince
+	t.aloneBefore = p.AloneSince
 	e.IdleSince, t.lastTask, t.in.ToolCalls = p.IdleSince, p.LastTask, p.Calls
 	if !p.CutOffUntil.IsZero() {
 		t.calls.last = &cutOff{until: p.CutOffUntil}

@@ -74,7 +74,6 @@ func TestRestoredOrphan(t *testing.T) {
 	}{
 		"closed, as before":       {monitor.Proof{Client: client, Pipe: pipe, AloneSince: before}, false, before},
 		"open, and closed later":  {monitor.Proof{Client: client, Pipe: pipe, AloneSince: before}, true, now},
-		"suspected, and closed":   {monitor.Proof{Client: client, Pipe: pipe, SuspectedSince: before}, false, now},
 		"closed, not seen before": {monitor.Proof{Client: client, Pipe: pipe}, false, now},
 	} {
 		l := newLoop(Options{Rules: noRules{}}, ended{one: client.Identity})

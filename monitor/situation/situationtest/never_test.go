@@ -74,7 +74,7 @@ func drawn(t *rapid.T) *situation.Situation {
 		}
 		v := &situation.Server{
 			Pinned: draw(6, "pinned"), Closed: new(rapid.Bool().Draw(t, "closed")),
-			Proof: monitor.Proof{SuspectedSince: now.Add(-time.Hour), IdleSince: now.Add(-time.Hour)},
+			Proof: monitor.Proof{AloneSince: now.Add(-time.Hour), IdleSince: now.Add(-time.Hour)},
 		}
 		if rapid.Bool().Draw(t, "a client") {
 			client := &monitor.Client{Identity: monitor.Identity{PID: rapid.IntRange(1, 2*n).Draw(t, "client")}, Name: "Codex"}
