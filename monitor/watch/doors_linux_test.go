@@ -46,7 +46,7 @@ func TestAloneSinceItListensNoMore(t *testing.T) {
 	waitFor(t, "the link is recorded", func() bool { tick(); return server.hasPipe() })
 	client.Process.Kill()
 	client.Wait()
-	l.noteClientExit(server.in.Client.Identity, now)
+	l.noteExit(server.in.Client.Identity, now)
 	waitFor(t, "nobody holds its pipes", func() bool { tick(); return !server.shownEvidence().AloneSince.IsZero() })
 	for range 3 {
 		tick()

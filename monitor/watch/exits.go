@@ -50,28 +50,22 @@ func (t *tracked) clientToWatch() monitor.Identity {
 	return t.in.Client.Identity
 }
 
-// noteExit takes note that a process ended.
+// noteExit takes note that a process ended, which may be a server, and the client of others.
 func (l *loop) noteExit(id monitor.Identity, now time.Time) {
-	l.noteClientExit(id, now)
-	t, ok := l.tracked[id]
-	if !ok {
-		return
-	}
-	t.ExitedAt = now
-	if st, err := l.o.System.Stat(id.PID); err != nil || st.Identity != id {
-		l.untrack(t)
-		return
-	}
-	t.Unreaped = true
-}
-
-// noteClientExit takes note that a process which may be a client has gone.
-func (l *loop) noteClientExit(id monitor.Identity, now time.Time) {
 	for _, t := range l.tracked {
 		if t.clientToWatch() == id && t.clientGone.IsZero() {
 			t.clientGone = now
 			l.checkClient(t, false, now)
 		}
+	}
+	t, ok := l.tracked[id]
+	if !ok {
+		return
+	}
+	st, err := l.o.System.Stat(id.PID)
+	t.ExitedAt, t.Unreaped = now, err == nil && st.Identity == id
+	if !t.Unreaped {
+		l.untrack(t)
 	}
 }
 

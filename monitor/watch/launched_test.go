@@ -171,7 +171,7 @@ func TestLaunchedForOneWhoEnds(t *testing.T) {
 	l, ctx := looking(t)
 	now := time.Now()
 	l.applyLaunch(ctx, template(t, f), now)
-	l.noteClientExit(curl.Identity, now)
+	l.noteExit(curl.Identity, now)
 	for range 5 {
 		now = now.Add(burstEvery)
 		l.tick(ctx, now)

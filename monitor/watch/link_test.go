@@ -94,7 +94,7 @@ func TestServersWhoseClientEnds(t *testing.T) {
 					waitFor(t, "the port is closed", func() bool { tick(); return server.in.Port == 0 })
 				}
 				leave()
-				l.noteClientExit(server.in.Client.Identity, now)
+				l.noteExit(server.in.Client.Identity, now)
 			}
 			waitFor(t, "what is left of it", func() bool {
 				tick()

@@ -182,7 +182,7 @@ func TestClientsWhoLeave(t *testing.T) {
 		cancel()
 		l.probes.Wait()
 		tr := tracking(t, l, f.pid, client.Process.Pid)
-		l.noteClientExit(tr.in.Client.Identity, time.Now()) // as if: the pipes tell the truth
+		l.noteExit(tr.in.Client.Identity, time.Now()) // as if: the pipes tell the truth
 		if !tr.hasPipe() || tr.in.Evidence.Orphaned || tr.in.Evidence.Suspected {
 			t.Errorf("its client, pid %d, lives: %+v", client.Process.Pid, tr.in.Evidence)
 		}
