@@ -185,12 +185,8 @@ func within[T any](ctx context.Context, limit time.Duration, port int, ask func(
 	return ask(ctx, port)
 }
 
-func taskName(t *serena.Task) string {
-	if t == nil {
-		return ""
-	}
-	return t.Name
-}
+// taskName is "" where there is no task.
+func taskName(t *serena.Task) string { return cmp.Or(t, new(serena.Task)).Name }
 
 // absorb takes a probe's result into what is known.
 func (l *loop) absorb(r result, now time.Time) {
@@ -229,10 +225,8 @@ func (l *loop) absorb(r result, now time.Time) {
 }
 
 func (t *tracked) noteFailure(r result, now time.Time) {
-	if t.port == 0 && len(t.candidates) == 0 {
-		return // what listened was something else
-	}
-	if t.Stopped || errors.Is(r.err, context.Canceled) {
+	foundElse := t.port == 0 && len(t.candidates) == 0 // what listened was something else
+	if foundElse || t.Stopped || errors.Is(r.err, context.Canceled) {
 		return
 	}
 	t.in.Evidence.IdleSince = time.Time{}

@@ -247,9 +247,7 @@ func pidsOf(processes ...[]monitor.Identity) (pids []int) {
 	return pids
 }
 
-func (t *tracked) hasMember(pid int) bool {
-	return slices.ContainsFunc(t.members, func(id monitor.Identity) bool { return id.PID == pid })
-}
+func (t *tracked) hasMember(pid int) bool { return slices.Contains(pidsOf(t.members), pid) }
 
 // noteOtherPort takes in a port of its own that is not its dashboard.
 func (t *tracked) noteOtherPort(port int) {
