@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -50,11 +51,7 @@ type Problem struct {
 // OfHealth reports whether a cause is that of a server which may work for its
 // clients all the same.
 func (c Cause) OfHealth() bool {
-	switch c {
-	case CauseLanguageServer, CauseNoDashboard, CauseQueue, CauseFailing:
-		return true
-	}
-	return false
+	return slices.Contains([]Cause{CauseLanguageServer, CauseNoDashboard, CauseQueue, CauseFailing}, c)
 }
 
 // Remedy is the order that helps against a problem.
@@ -70,17 +67,12 @@ const (
 // a failed start Serena starts nothing again by itself; its own tool does, if it lists
 // that, and can be asked over HTTP alone.
 func (in *Instance) Remedy() Remedy {
-	if in.Problem == nil {
-		return ""
-	}
-	switch in.Problem.Kind {
-	case CrashLoop, CrashedInside, Hangs, Suspended:
-		return RestartLanguageServer
-	case StartFailed:
-		if in.MCPURL != "" {
-			return RestartLanguageServer
-		}
+	kind := cmp.Or(in.Problem, new(Problem)).Kind
+	switch {
+	case kind == StartFailed && in.MCPURL == "":
 		return RestartServer
+	case slices.Contains([]ProblemKind{StartFailed, CrashLoop, CrashedInside, Hangs, Suspended}, kind):
+		return RestartLanguageServer
 	}
 	return ""
 }

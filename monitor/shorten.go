@@ -31,7 +31,8 @@ func cut(s string, columns, beginning int) string {
 		var cluster string
 		var width int
 		cluster, s, width, state = uniseg.FirstGraphemeClusterInString(s, state)
-		all, widths = append(all, firstRunes(cluster)), append(widths, width)
+		runes := []rune(cluster)
+		all, widths = append(all, string(runes[:min(len(runes), maxRunes)])), append(widths, width)
 		total += width
 	}
 	if total <= columns {
@@ -59,14 +60,4 @@ func Columns(s string) int {
 		return len(s)
 	}
 	return uniseg.StringWidth(s)
-}
-
-func firstRunes(cluster string) string {
-	n := 0
-	for i := range cluster {
-		if n++; n > maxRunes {
-			return cluster[:i]
-		}
-	}
-	return cluster
 }

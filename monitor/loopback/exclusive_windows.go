@@ -1,6 +1,7 @@
 package loopback
 
 import (
+	"cmp"
 	"syscall"
 
 	"golang.org/x/sys/windows"
@@ -18,10 +19,8 @@ const (
 // Source: SO_EXCLUSIVEADDRUSE, which is ~SO_REUSEADDR (winsock2.h).
 func exclusive(_, _ string, conn syscall.RawConn) error {
 	var err error
-	if failed := conn.Control(func(fd uintptr) {
+	failed := conn.Control(func(fd uintptr) {
 		err = windows.SetsockoptInt(windows.Handle(fd), windows.SOL_SOCKET, ^windows.SO_REUSEADDR, 1)
-	}); failed != nil {
-		return failed
-	}
-	return err
+	})
+	return cmp.Or(failed, err)
 }
