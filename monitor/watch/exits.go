@@ -14,30 +14,25 @@ func (l *loop) watchExits(now time.Time) {
 	if l.exits == nil { // of a single look
 		return
 	}
-	watched := make(map[monitor.Identity]bool, len(l.watched))
-	var ended []monitor.Identity
-	watch := func(id monitor.Identity) {
-		if !watched[id] && !l.watched[id] && errors.Is(l.exits.Watch(id), process.ErrGone) {
-			ended = append(ended, id)
-		}
-		watched[id] = true
-	}
+	before, wanted := l.watched, make(map[monitor.Identity]bool, len(l.watched))
 	for id, t := range l.tracked {
 		if t.ExitedAt.IsZero() {
-			watch(id)
+			wanted[id] = true
 		}
 		if client := t.clientToWatch(); client.PID != 0 && t.clientGone.IsZero() {
-			watch(client)
+			wanted[client] = true
 		}
 	}
-	for id := range l.watched {
-		if !watched[id] {
+	for id := range before {
+		if !wanted[id] {
 			l.exits.Forget(id)
 		}
 	}
-	l.watched = watched
-	for _, id := range ended {
-		l.noteExit(id, now)
+	l.watched = wanted
+	for id := range wanted {
+		if !before[id] && errors.Is(l.exits.Watch(id), process.ErrGone) {
+			l.noteExit(id, now)
+		}
 	}
 }
 
