@@ -55,7 +55,7 @@ func newLoop(o Options, exits process.Exits) *loop {
 	o = o.orDefault()
 	l := &loop{
 		o: o, exits: exits, scan: o.System.Scan(),
-		reports: newReports(), failing: make(map[string]bool),
+		reports: &reports{proofs: make(map[monitor.Identity]monitor.Proof)}, failing: make(map[string]bool),
 		tracked: make(map[monitor.Identity]*tracked), children: make(map[monitor.Identity]*clientChild),
 		planStale: true, results: make(chan result), slots: make(chan struct{}, maxProbes),
 	}

@@ -22,10 +22,6 @@ type reports struct {
 	announced map[monitor.Identity]*monitor.Instance // what events have told of those that live
 }
 
-func newReports() *reports {
-	return &reports{announced: make(map[monitor.Identity]*monitor.Instance), proofs: make(map[monitor.Identity]monitor.Proof)}
-}
-
 // Hint makes the watch look at a process now instead of at its next round, and
 // ask its dashboard, whose port is 0 when it is not known. It is somebody's word that the
 // process is a server, Serena's tray protocol or the registry, and checked before anything

@@ -172,14 +172,13 @@ func (l *loop) trackDedicatedServers(now time.Time) {
 		if s.Alone == "" || s.Server.PID <= 0 || s.Server == l.self {
 			continue
 		}
-		t := l.tracked[s.Server]
-		if (t == nil || t.isDedicated()) && l.hasKnownServerBelow(s.Server) {
+		switch t := l.tracked[s.Server]; {
+		case t != nil && !t.isDedicated():
+		case l.hasKnownServerBelow(s.Server):
 			if t != nil { // the launcher of that: nothing has ended
 				l.mergeInto(t, monitor.Identity{})
 			}
-			continue
-		}
-		if t == nil {
+		case t == nil:
 			l.trackDedicated(s, now)
 		}
 	}

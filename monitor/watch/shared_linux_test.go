@@ -172,7 +172,7 @@ func TestLauncherBelowAShim(t *testing.T) {
 			now := time.Now()
 			l.shared = []monitor.Shared{{Server: identityOf(t, f.pid), Kind: "run.sh", Alone: "it is not a Serena", Since: now.Add(-c.since)}}
 			l.trackDedicatedServers(now) // before anything has been looked at
-			l.announced[identityOf(t, f.pid)] = &monitor.Instance{}
+			l.announced = map[monitor.Identity]*monitor.Instance{identityOf(t, f.pid): {}}
 			l.tick(t.Context(), now)
 			l.trackDedicatedServers(now)
 			shown := 0

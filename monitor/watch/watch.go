@@ -113,9 +113,8 @@ type message func(context.Context, *loop, time.Time)
 // New returns a Watch that knows nothing until Serve runs.
 func New(o Options) *Watch {
 	w := &Watch{o: o.orDefault(), wake: monitor.NewBell()}
-	w.rules, w.said = w.o.Rules, newReports()
+	w.rules, w.said = w.o.Rules, &reports{proofs: make(map[monitor.Identity]monitor.Proof), warnings: slices.Clone(o.Warnings)}
 	w.events.record, w.events.log = w.o.Record, w.o.Log
-	w.said.warnings = slices.Clone(o.Warnings)
 	w.unseen = &monitor.Snapshot{At: time.Now(), Warnings: w.said.warnings}
 	return w
 }
