@@ -124,7 +124,7 @@ func (s *Session) activate(ctx context.Context, it *item) (isSent bool) {
 	}
 	known := false
 	if err == nil {
-		it.target, known, err = s.move(ctx, project)
+		it.target, known, err = s.move(ctx, it, project)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -151,10 +151,10 @@ func notActivated(err error) string {
 	return "The project was not activated: " + strings.TrimSuffix(err.Error(), ".") + "."
 }
 
-// move gives the client the server of a project, after that has been started. known
-// tells whether that server knows activateTool: in some contexts it does not when it is
+// move gives the client the server of a project that a call of it needs, after that has been
+// started. known tells whether that server knows activateTool: in some contexts it does not when it is
 // started with a project. After an error all is as before.
-func (s *Session) move(ctx context.Context, project string) (root string, known bool, err error) {
+func (s *Session) move(ctx context.Context, it *item, project string) (root string, known bool, err error) {
 	var plan share.Plan
 	s.outside(func() { plan, err = s.o.Plan(ctx, project) })
 	switch {
@@ -170,7 +170,7 @@ func (s *Session) move(ctx context.Context, project string) (root string, known 
 		before := s.o.Servers.Move(plan)
 		back = func() { s.o.Servers.Move(before) }
 	} else if old != nil {
-		return root, s.compareTools(ctx, old), nil
+		return root, s.compareTools(ctx, it, old), nil
 	}
 	defer s.o.Servers.Began()()
 	lk, err := s.reopen(ctx)
@@ -181,7 +181,7 @@ func (s *Session) move(ctx context.Context, project string) (root string, known 
 	if old != nil {
 		s.retire(old)
 	}
-	return root, s.compareTools(ctx, lk), nil
+	return root, s.compareTools(ctx, it, lk), nil
 }
 
 // knownProject is the project that the client knows that it has, unless another
@@ -197,9 +197,9 @@ func (s *Session) knownProject() string {
 	return s.project
 }
 
-// compareTools tells the client when another server has other tools than those that it
-// has listed, and reports whether activateTool is among them.
-func (s *Session) compareTools(ctx context.Context, lk *link) (known bool) {
+// compareTools tells the client, which waits for a call, when another server has other tools
+// than those that it has listed, and reports whether activateTool is among them.
+func (s *Session) compareTools(ctx context.Context, it *item, lk *link) (known bool) {
 	ctx, cancel := context.WithTimeout(ctx, sideLimit)
 	defer cancel()
 	var answer []byte
@@ -213,7 +213,7 @@ func (s *Session) compareTools(ctx context.Context, lk *link) (known bool) {
 	}
 	if !s.noteTools(result) {
 		s.write(func() error {
-			return s.o.Out.Deliver(0, false, []byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
+			return s.o.Out.Deliver(it.seq, false, []byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
 		})
 	}
 	for _, tool := range list.Tools {

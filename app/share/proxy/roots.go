@@ -57,7 +57,7 @@ func (s *Session) findProject(ctx context.Context, it *item) (err error) {
 	if project == "" {
 		return nil
 	}
-	s.project, _, err = s.move(ctx, project)
+	s.project, _, err = s.move(ctx, it, project)
 	s.askRoots = s.askRoots || err != nil
 	return err
 }

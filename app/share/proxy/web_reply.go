@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-
-	"lamplighter/monitor"
 )
 
 // The two types of content that MCP has.
@@ -19,48 +17,57 @@ const (
 // stream that it has forgotten, and what sends on it is held up.
 const writeTime = 30 * time.Second
 
+// heartbeat is how long there is between two comments of a stream.
+const heartbeat = 15 * time.Second
+
 // message is a line for a client over HTTP.
 type message struct {
-	line     []byte
-	isAnswer bool // to the request that waits
+	line     []byte // nil when nothing answers the request any more
+	isAnswer bool   // to the request that waits
 }
 
-// reply is the answer to a request over HTTP. The goroutine of the request alone writes it.
+// reply is the answer to a POST, or a GET stream. The goroutine of its request alone
+// writes it.
 type reply struct {
 	w        http.ResponseWriter
 	json     bool // one message, else a stream of events
-	wrote    bool
 	answered bool
 
-	seq   uint64        // of the line that it answers; guarded by webSession.mu
-	lines chan message  // what is to be written; closed when nothing follows
-	bell  monitor.Bell  // of the GET stream: something waits for it
+	seq   uint64        // of the line that it answers, 0 of a GET stream
+	lines chan message  // what is to be written
 	over  chan struct{} // closed when nothing is written any more
 }
 
 func newReply(w http.ResponseWriter, json bool) *reply {
-	return &reply{w: w, json: json, lines: make(chan message), bell: monitor.NewBell(), over: make(chan struct{})}
+	return &reply{w: w, json: json, lines: make(chan message), over: make(chan struct{})}
 }
 
-// serve writes what comes, until nothing follows, or the client or the session has gone.
+// take hands a message to who writes it, false when nobody does.
+func (r *reply) take(m message) bool {
+	select {
+	case r.lines <- m:
+		return true
+	case <-r.over:
+		return false
+	}
+}
+
+// serve writes what comes, until the answer is written, or the client or the session has
+// gone.
 func (r *reply) serve(ctx context.Context, s *webSession) {
 	defer s.leave(r)
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	var err error
-	for err == nil {
+	if !r.json {
+		writeHeader(r.w, http.StatusOK, streamType)
+		err = r.write()
+	}
+	for err == nil && !r.answered {
 		select {
-		case m, more := <-r.lines:
-			if !more {
-				r.limit() // for its end
-				return
-			}
+		case m := <-r.lines:
 			r.answered = m.isAnswer
-			if err = r.send(m.line); err != nil && !m.isAnswer {
-				s.push(m.line)
-			}
-		case <-r.bell:
-			err = s.sendWaiting(r)
+			err = r.send(m.line)
 		case <-beat.C: // shows that we are still there
 			if !r.json {
 				err = r.write([]byte(":\n\n"))
@@ -73,24 +80,18 @@ func (r *reply) serve(ctx context.Context, s *webSession) {
 	}
 }
 
-// start sends the header of a stream.
-func (r *reply) start() {
-	if r.json {
-		return
-	}
-	begin(r.w, http.StatusOK, streamType)
-	r.wrote = true
-	_ = r.write() // what comes fails as well
-}
-
-// send writes a message.
+// send writes a message. nil is none.
 func (r *reply) send(line []byte) error {
-	r.wrote = true
-	if r.json {
+	switch {
+	case r.json && line == nil:
+		r.w.WriteHeader(http.StatusAccepted)
+	case r.json:
 		r.limit()
 		return writeJSON(r.w, http.StatusOK, line)
+	case line != nil:
+		return r.write([]byte("event: message\ndata: "), line, []byte("\n\n"))
 	}
-	return r.write([]byte("event: message\ndata: "), line, []byte("\n\n"))
+	return nil
 }
 
 // write writes a part of a stream at once.
@@ -113,13 +114,13 @@ func (r *reply) limit() {
 // writeJSON answers with one message.
 func writeJSON(w http.ResponseWriter, status int, line []byte) error {
 	w.Header().Set("Content-Length", strconv.Itoa(len(line)))
-	begin(w, status, jsonType)
+	writeHeader(w, status, jsonType)
 	_, err := w.Write(line)
 	return err
 }
 
-// begin writes the header of an answer.
-func begin(w http.ResponseWriter, status int, contentType string) {
+// writeHeader writes the header of an answer.
+func writeHeader(w http.ResponseWriter, status int, contentType string) {
 	header := w.Header()
 	header.Set("Content-Type", contentType)
 	header.Set("Cache-Control", "no-store")

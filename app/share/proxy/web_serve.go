@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -20,9 +18,6 @@ const (
 	versionHeader = "Mcp-Protocol-Version"
 )
 
-// heartbeat is how long there is between two comments of a stream.
-const heartbeat = 15 * time.Second
-
 // ServeMCP answers a request of one who speaks MCP: POST, GET and DELETE. Who
 // calls it has checked that the request may come in, and that a body is JSON. who
 // finds out which process asks, and may take its time.
@@ -36,13 +31,17 @@ func (server *Server) ServeMCP(rw http.ResponseWriter, req *http.Request, who fu
 		server.delete(rw, req)
 	default:
 		rw.Header().Set("Allow", "GET, HEAD, POST, DELETE")
-		fail(rw, http.StatusMethodNotAllowed, req.Method+" is not possible here; use POST, GET or DELETE")
+		fail(rw, nil, http.StatusMethodNotAllowed, req.Method+" is not possible here; use POST, GET or DELETE")
 	}
 }
 
-// fail answers with an error that belongs to no request of JSON-RPC.
-func fail(rw http.ResponseWriter, status int, text string) {
-	_ = writeJSON(rw, status, wire.ErrorLine(nil, wire.CodeInvalid, shown(text)))
+// fail answers with an error, of the request with that id; nil belongs to none.
+func fail(rw http.ResponseWriter, id []byte, status int, text string) {
+	code := wire.CodeInvalid
+	if status == http.StatusServiceUnavailable {
+		code = wire.CodeUnavailable
+	}
+	_ = writeJSON(rw, status, wire.ErrorLine(id, code, shown(text)))
 }
 
 // find returns the session that a request names. Nil means that there is none,
@@ -50,20 +49,20 @@ func fail(rw http.ResponseWriter, status int, text string) {
 func (server *Server) find(rw http.ResponseWriter, req *http.Request) *webSession {
 	named := req.Header.Values(sessionHeader)
 	if len(named) != 1 || named[0] == "" {
-		fail(rw, http.StatusBadRequest, "the request has to name its MCP session in the header "+sessionHeader+", or begin one with initialize")
+		fail(rw, nil, http.StatusBadRequest, "the request has to name its MCP session in the header "+sessionHeader+", or begin one with initialize")
 		return nil
 	}
 	server.mu.Lock()
 	s := server.sessions[named[0]]
 	server.mu.Unlock()
 	if s == nil {
-		fail(rw, http.StatusNotFound, "there is no such MCP session, or it has ended; begin another one with initialize")
+		fail(rw, nil, http.StatusNotFound, "there is no such MCP session, or it has ended; begin another one with initialize")
 		return nil
 	}
 	for _, version := range req.Header.Values(versionHeader) { // MCP 2025-06-18, "Protocol Version Header"
 		// Serena takes each one that it knows, whichever was agreed on; we tell it that one.
 		if _, err := time.Parse(time.DateOnly, version); err != nil {
-			fail(rw, http.StatusBadRequest, "the header "+versionHeader+" does not name a version of the protocol, such as 2025-06-18")
+			fail(rw, nil, http.StatusBadRequest, "the header "+versionHeader+" does not name a version of the protocol, such as 2025-06-18")
 			return nil
 		}
 	}
@@ -89,35 +88,33 @@ func (server *Server) get(rw http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if !accepts(req, streamType) {
-		fail(rw, http.StatusNotAcceptable, "a GET is answered with "+streamType+"; accept that")
+		fail(rw, nil, http.StatusNotAcceptable, "a GET is answered with "+streamType+"; accept that")
+		return
+	}
+	if req.Method == http.MethodHead {
+		writeHeader(rw, http.StatusOK, streamType)
 		return
 	}
 	r := newReply(rw, false)
-	if req.Method == http.MethodHead {
-		r.start()
-		return
-	}
-	defer s.using()()
 	s.listen(r) // before its client knows that it is there
-	r.start()
 	r.serve(req.Context(), s)
 }
 
 func (server *Server) post(rw http.ResponseWriter, req *http.Request, who func() monitor.Client) {
 	stream := accepts(req, streamType)
 	if !stream && !accepts(req, jsonType) {
-		fail(rw, http.StatusNotAcceptable, "a POST is answered with "+jsonType+" or "+streamType+"; accept both")
+		fail(rw, nil, http.StatusNotAcceptable, "a POST is answered with "+jsonType+" or "+streamType+"; accept both")
 		return
 	}
 	line, status, err := payload.ReadLong(rw, req, wire.MaxLine)
 	if err != nil {
-		fail(rw, status, err.Error())
+		fail(rw, nil, status, err.Error())
 		return
 	}
 	m := wire.Split(line)
 	switch m.Kind {
 	case wire.Batch:
-		fail(rw, http.StatusBadRequest, "a batch is not taken: send each message in a request of its own")
+		fail(rw, nil, http.StatusBadRequest, "a batch is not taken: send each message in a request of its own")
 		return
 	case wire.Garbage:
 		_ = writeJSON(rw, http.StatusBadRequest, wire.ErrorLine(nil, wire.CodeParse, "the body is no message of JSON-RPC 2.0"))
@@ -137,30 +134,21 @@ func (server *Server) post(rw http.ResponseWriter, req *http.Request, who func()
 	if s == nil {
 		return
 	}
-	defer s.using()()
 	if m.Kind != wire.Request {
-		s.take(m, line, nil)
+		s.session.take(s.number(m, line, nil))
 		rw.WriteHeader(http.StatusAccepted)
 		return
 	}
 	r := newReply(rw, !stream)
-	go s.take(m, line, r) // which may wait for room, and comes before what the client sends after the header
-	r.start()
+	go s.session.take(s.number(m, line, r)) // which may wait for room, and is numbered before what the client sends after the header
 	r.serve(req.Context(), s)
 	if isClosed(s.ended) && !r.answered {
 		_ = r.send(wire.ErrorLine(m.ID, wire.CodeInternal, "the MCP session has ended before there was an answer; this may have been carried out"))
 	}
-	if !r.wrote { // it was cancelled
-		rw.WriteHeader(http.StatusAccepted)
-	}
 }
 
 // open begins a session for an initialize. Nil means that there is none, which was answered.
-func (server *Server) open(rw http.ResponseWriter, req *http.Request, initialize wire.Message, who func() monitor.Client) *webSession {
-	refuse := func(status int, code int, text string) *webSession {
-		_ = writeJSON(rw, status, wire.ErrorLine(initialize.ID, code, shown(text)))
-		return nil
-	}
+func (server *Server) open(rw http.ResponseWriter, req *http.Request, initialize wire.Message, who func() monitor.Client) (s *webSession) {
 	var plan share.Plan
 	var err error
 	switch dirs := req.URL.Query()["project"]; {
@@ -169,44 +157,23 @@ func (server *Server) open(rw http.ResponseWriter, req *http.Request, initialize
 	case len(dirs) == 1 && dirs[0] != "":
 		plan, err = server.options.Ask.ForProject(req.Context(), dirs[0], server.options.Usual())
 	default:
-		return refuse(http.StatusBadRequest, wire.CodeInvalid, "the address names no project, or several: write /mcp?project=DIR, or /mcp alone")
+		err = &share.InputError{Text: "the address names no project, or several: write /mcp?project=DIR, or /mcp alone"}
+	}
+	if plan.Alone != "" {
+		err = errors.New("the server cannot be shared, so that it cannot be had here: " + plan.Alone + "; start it with lamplighter-connect")
+	}
+	if err == nil {
+		s, err = server.begin(plan, initialize, who)
 	}
 	var input *share.InputError
 	switch {
 	case errors.As(err, &input):
-		return refuse(http.StatusBadRequest, wire.CodeInvalid, err.Error())
+		fail(rw, initialize.ID, http.StatusBadRequest, err.Error())
 	case err != nil:
-		return refuse(http.StatusServiceUnavailable, wire.CodeUnavailable, err.Error())
-	case plan.Alone != "":
-		return refuse(http.StatusServiceUnavailable, wire.CodeUnavailable,
-			"the server cannot be shared, so that it cannot be had here: "+plan.Alone+"; start it with lamplighter-connect")
+		fail(rw, initialize.ID, http.StatusServiceUnavailable, err.Error())
+	default:
+		rw.Header().Set(sessionHeader, s.id)
 	}
-	s := &webSession{
-		ended: make(chan struct{}), replies: map[uint64]*reply{}, idle: server.options.Limits.Idle,
-		log: server.options.Log.With("project", shown(plan.Spec.Project)),
-	}
-	s.session, s.member = attach(server.options.Broker, plan, monitor.Client{}, false, SessionOptions{
-		Out: s, Log: s.log, Limits: server.options.Limits, Root: server.options.Ask.Root,
-		Plan: func(ctx context.Context, project string) (share.Plan, error) {
-			return server.options.Ask.ForAddress(ctx, project, server.options.Usual())
-		},
-	})
-	s.unused = time.AfterFunc(s.idle, func() {
-		s.log.Info("an MCP session over HTTP ends, because nobody uses it")
-		s.session.Gone()
-	})
-	said, _ := readMembers(initialize.Params)
-	besides := func() {
-		client := who()
-		client.Name = cmp.Or(saidName(said.ClientInfo), client.Name)
-		s.member.Name(client)
-	}
-	if err := server.add(s, besides); err != nil {
-		s.unused.Stop()
-		s.member.Detach()
-		return refuse(http.StatusServiceUnavailable, wire.CodeUnavailable, err.Error())
-	}
-	rw.Header().Set(sessionHeader, s.id)
 	return s
 }
 

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"lamplighter/app/apptest"
 )
 
 // stalled is the way to a client that does not read, as net/http has it: writing
@@ -34,6 +35,8 @@ func (s *stalled) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
+func (*stalled) Flush() {}
+
 func (s *stalled) Write([]byte) (int, error) {
 	for {
 		s.mu.Lock()
@@ -53,10 +56,6 @@ func (s *stalled) Write([]byte) (int, error) {
 	}
 }
 
-func newWebSession() *webSession {
-	return &webSession{log: quiet(), replies: map[uint64]*reply{}, ended: make(chan struct{})}
-}
-
 // streaming serves a GET stream.
 func streaming(s *webSession, w http.ResponseWriter) {
 	r := newReply(w, false)
@@ -65,64 +64,45 @@ func streaming(s *webSession, w http.ResponseWriter) {
 	synctest.Wait()
 }
 
-// A stream that takes nothing holds up nobody, and what was to be sent on it goes to the next
-// one.
+// A stream that takes nothing holds up what comes behind it for a while, and that goes to
+// another one then.
 func TestWebStreamThatTakesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newWebSession()
+		s := &webSession{log: quiet(), unused: time.NewTimer(time.Hour), idle: time.Hour, ended: make(chan struct{})}
 		defer close(s.ended)
+		recorder := httptest.NewRecorder()
+		streaming(s, recorder)
 		streaming(s, newStalled())
 		began := time.Now()
-		if err := s.Deliver(0, false, []byte("message")); err != nil || time.Since(began) != 0 {
-			t.Errorf("%v, and it waited for %v", err, time.Since(began))
-		}
-		synctest.Wait() // until it is being sent
-		recorder := httptest.NewRecorder()
-		streaming(s, recorder)
-		if got := recorder.Body.String(); strings.Count(got, "data: message\n") != 1 || time.Since(began) != 0 {
-			t.Errorf("the next stream got %q after %v", got, time.Since(began))
-		}
-	})
-}
-
-// What is longer than may wait is sent to who reads.
-func TestWebStreamOfALongMessage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newWebSession()
-		defer close(s.ended)
-		recorder := httptest.NewRecorder()
-		streaming(s, recorder)
-		_ = s.Deliver(0, false, make([]byte, mostWaitingBytes+1))
-		synctest.Wait()
-		if n := recorder.Body.Len(); n <= mostWaitingBytes {
-			t.Errorf("%d bytes were sent", n)
-		}
-	})
-}
-
-// failing is the way to a client that has gone.
-type failing struct{ http.ResponseWriter }
-
-func (failing) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
-
-func TestWebWhatWaitsIsNotLost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newWebSession()
-		defer close(s.ended)
-		for _, line := range []string{"one", "two"} {
+		for _, line := range []string{"first", "second"} {
 			if err := s.Deliver(0, false, []byte(line)); err != nil {
-				t.Fatal(err)
+				t.Error(err)
 			}
 		}
-		streaming(s, failing{httptest.NewRecorder()})
-		recorder := httptest.NewRecorder()
-		streaming(s, recorder)
-		got := recorder.Body.String()
-		if one, two := strings.Index(got, "data: one\n"), strings.Index(got, "data: two\n"); one < 0 || two < one {
-			t.Errorf("the next stream got %q", got)
-		}
-		if len(s.waiting) != 0 {
-			t.Errorf("%q wait", s.waiting)
+		synctest.Wait()
+		if got := recorder.Body.String(); strings.Count(got, "data: second\n") != 1 || time.Since(began) != writeTime {
+			t.Errorf("the other stream got %q after %v", got, time.Since(began))
 		}
 	})
+}
+
+// What belongs to no request goes to the GET stream of its client, or, while there is none,
+// with what it waits for.
+func TestWebWithoutAStream(t *testing.T) {
+	s := serveWeb(t, nil)
+	c := s.begin(t, "/a")
+	got := messages(c.ask(http.MethodPost, callLine(5, "wait", "{}")))
+	apptest.Eventually(t, "it waits", func() bool { return s.world.server("/a").InFlight() == 1 })
+	web := s.web.all()[0]
+	if err := web.Deliver(0, false, []byte(`"no GET"`)); err != nil || take(t, got) != `"no GET"` {
+		t.Errorf("%v, or it got something else", err)
+	}
+	stream := c.listen()
+	if err := web.Deliver(0, false, []byte(`"GET"`)); err != nil || take(t, stream) != `"GET"` {
+		t.Errorf("%v, or it got something else", err)
+	}
+	s.world.server("/a").Release()
+	if line := take(t, got); !strings.Contains(line, `"id":5,"result"`) {
+		t.Errorf("got %s", line)
+	}
 }
