@@ -61,7 +61,7 @@ func (s *Session) incomingAnswer(lk *link, of *item, m wire.Message, line []byte
 	}
 	if r.activates {
 		if answer, ok := readMembers(m.Result); ok && !answer.IsError {
-			r.leaves = r.target
+			r.leaves = s.o.Servers.Project()
 		}
 	}
 	s.tell(r, line)

@@ -115,16 +115,16 @@ func (s *Session) tellText(it *item, text string, isError bool) {
 // it has none: after an error it has to ask again. It returns what request does.
 func (s *Session) activate(ctx context.Context, it *item) (isSent bool) {
 	before := s.project
-	s.project, it.begun = "", true
+	s.project = ""
 	s.askRoots, s.o.Root = false, nil // from now on it says itself which one it has
 	call, err := readCall(it.Params)
 	var project string
 	if err == nil && (json.Unmarshal(call.arguments["project"], &project) != nil || project == "") {
 		err = errors.New(activateTool + " needs a project: the path of its directory, or its name in Serena's settings")
 	}
-	known := false
+	root, known := "", false
 	if err == nil {
-		it.target, known, err = s.move(ctx, it, project)
+		root, known, err = s.move(ctx, it, project)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -134,12 +134,12 @@ func (s *Session) activate(ctx context.Context, it *item) (isSent bool) {
 		s.tellText(it, notActivated(err), true)
 		return false
 	case !known:
-		it.leaves = it.target
-		s.tellText(it, "The project at "+it.target+" is active.", false)
+		it.leaves = root
+		s.tellText(it, "The project at "+root+" is active.", false)
 		return false
 	}
 	// Another name could be that of another project by now.
-	call.arguments["project"], _ = json.Marshal(it.target)
+	call.arguments["project"], _ = json.Marshal(root)
 	call.params["arguments"], _ = json.Marshal(call.arguments)
 	it.Params, _ = json.Marshal(call.params)
 	it.line = slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), it.ID, []byte(`,"method":"tools/call","params":`), it.Params, []byte(`}`))

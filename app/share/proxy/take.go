@@ -18,11 +18,10 @@ type item struct {
 	line []byte
 	key  string // of its id; see idKey
 
-	// activates says that it may change the project of the client, see Session.activate:
-	// from when it is begun its fate leaves the client one project or none. target is the
-	// one whose server it was passed on to.
-	activates, begun bool
-	target, leaves   string
+	// activates says that it may change the project of the client, see Session.activate.
+	// leaves is the one that the client has with the answer, "" for none.
+	activates bool
+	leaves    string
 
 	accepted bool // guarded by Session.out
 
@@ -233,7 +232,7 @@ func (s *Session) tell(it *item, answer []byte) {
 		return
 	}
 	it.told = true
-	if it.begun {
+	if it.leaves != "" {
 		s.project = it.leaves
 	}
 	if it.cancelled.IsZero() {
