@@ -36,30 +36,31 @@ func TestJudge(t *testing.T) {
 	lost := fmt.Errorf("reading: %w", mcp.ErrLost)
 	for _, test := range []struct {
 		name  string
-		e     ending
+		err   error
+		tries int
+		lost  string
 		again bool
-		drop  bool
 		code  int
 		text  []string
 	}{
-		{"no answer", ending{tries: 1}, false, false, wire.CodeInternal, []string{"may have been carried out"}},
-		{"no answer of a server that has ended", ending{tries: 1, gone: true, why: "it was killed"}, false, false, wire.CodeInternal, []string{"(it was killed)", "may have been carried out"}},
-		{"lost", ending{err: lost, tries: 1}, false, false, wire.CodeInternal, []string{"lost", "may have been carried out"}},
-		{"lost with the server", ending{err: lost, tries: 1, gone: true, why: "it crashed"}, false, false, wire.CodeInternal, []string{"the server was lost (it crashed) while it worked on this; it may have been carried out"}},
-		{"not sent", ending{err: mcp.ErrNotSent, tries: 1, gone: true}, true, true, 0, nil},
-		{"not sent three times", ending{err: mcp.ErrNotSent, tries: 3}, true, true, 0, nil},
-		{"not sent, and tried enough", ending{err: mcp.ErrNotSent, tries: 4}, false, true, wire.CodeUnavailable, []string{"not carried out"}},
-		{"unknown", ending{err: mcp.ErrUnknown, tries: 1}, true, true, 0, nil},
-		{"413", ending{err: &mcp.Refused{Status: 413, Text: "too much (4194304)"}, tries: 1, size: 5 << 20}, false, false, wire.CodeInvalid, []string{"5.2 MB", "4194304", "not carried out"}},
-		{"406", ending{err: &mcp.Refused{Status: 406, Text: "odd"}, tries: 1}, false, false, wire.CodeInternal, []string{"406", "odd", "was not carried out"}},
-		{"500", ending{err: &mcp.Refused{Status: 500}, tries: 1, gone: true}, false, false, wire.CodeInternal, []string{"500", "may have been carried out"}},
-		{"another error", ending{err: errors.New("odd"), tries: 1}, false, false, wire.CodeInternal, []string{"odd", "may have been carried out"}},
+		{"no answer", nil, 1, "", false, wire.CodeInternal, []string{"may have been carried out"}},
+		{"no answer of a server that has ended", nil, 1, "it was killed", false, wire.CodeInternal, []string{"(it was killed)", "may have been carried out"}},
+		{"lost", lost, 1, "", false, wire.CodeInternal, []string{"lost", "may have been carried out"}},
+		{"lost with the server", lost, 1, "it crashed", false, wire.CodeInternal, []string{"the server was lost (it crashed) while it worked on this; it may have been carried out"}},
+		{"not sent", mcp.ErrNotSent, 1, "it crashed", true, 0, nil},
+		{"not sent three times", mcp.ErrNotSent, 3, "", true, 0, nil},
+		{"not sent, and tried enough", mcp.ErrNotSent, 4, "", false, wire.CodeUnavailable, []string{"not carried out"}},
+		{"unknown", mcp.ErrUnknown, 1, "", true, 0, nil},
+		{"413", &mcp.Refused{Status: 413, Text: "too much (4194304)"}, 1, "", false, wire.CodeInvalid, []string{"5.2 MB", "4194304", "not carried out"}},
+		{"406", &mcp.Refused{Status: 406, Text: "odd"}, 1, "", false, wire.CodeInternal, []string{"406", "odd", "was not carried out"}},
+		{"500", &mcp.Refused{Status: 500}, 1, "it crashed", false, wire.CodeInternal, []string{"500", "may have been carried out"}},
+		{"another error", errors.New("odd"), 1, "", false, wire.CodeInternal, []string{"odd", "may have been carried out"}},
 	} {
-		v := judge(test.e)
-		if v.again != test.again || v.drop != test.drop || !test.again && v.code != test.code {
-			t.Errorf("%s: %+v", test.name, v)
+		again, code, text := judge(test.err, test.tries, 5<<20, test.lost)
+		if again != test.again || !again && code != test.code {
+			t.Errorf("%s: %v, %d", test.name, again, code)
 		}
-		apptest.Contains(t, v.text, test.text...)
+		apptest.Contains(t, text, test.text...)
 	}
 }
 

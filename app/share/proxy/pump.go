@@ -145,25 +145,25 @@ func (s *Session) request(ctx context.Context, it *item) (isSent bool) {
 // callDone tells the fate of a request whose call has ended without its answer.
 func (s *Session) callDone(it *item, err error) {
 	lk := it.link
-	var v verdict
+	again, code, text := false, 0, ""
 	if !it.told && !s.ending {
-		e := ending{err: err, tries: it.tries, size: len(it.line)}
+		lost := ""
 		if err == nil || errors.Is(err, mcp.ErrLost) {
 			s.await(context.Background(), lk.server.Gone, time.Second) // its streams and connections end before its process
 		}
-		if e.gone = isClosed(lk.server.Gone); e.gone {
-			s.outside(func() { e.why = lk.server.Why() })
+		if isClosed(lk.server.Gone) {
+			s.outside(func() { lost = lk.server.Why() })
 		}
-		v = judge(e)
-		if v.drop {
-			s.retire(lk)
-		}
+		again, code, text = judge(err, it.tries, len(it.line), lost)
+	}
+	if again {
+		s.retire(lk) // it is of no use any more
 	}
 	delete(s.sent, it)
 	lk.calls--
 	s.changed.Broadcast()
 	it.abort()
-	if v.again && !it.told && !s.ending {
+	if again && !it.told && !s.ending {
 		it.link = nil
 		s.lineUp(it)
 		return
@@ -173,7 +173,7 @@ func (s *Session) callDone(it *item, err error) {
 		s.o.Servers.Lingering(left)
 	}
 	if !it.told && !s.ending {
-		s.fail(it, v.code, v.text)
+		s.fail(it, code, text)
 	}
 	if it.told {
 		s.forget(it)
