@@ -16,7 +16,7 @@ func (s *Session) incoming(lk *link, of *item, line []byte) {
 	m := wire.Split(line)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ending || of == nil && isClosed(lk.closed) { // nobody waits for that
+	if s.isOver() || of == nil && isClosed(lk.closed) { // nobody waits for that
 		return
 	}
 	switch m.Kind {
@@ -115,7 +115,7 @@ func (s *Session) tellHang(it *item) {
 	line := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%.3f,"message":%q}}`, token, it.progress, text)
 	s.write(func() error {
 		s.mu.Lock()
-		possible := !it.told && !s.ending
+		possible := !it.told && !s.isOver()
 		s.mu.Unlock()
 		if !possible {
 			return nil

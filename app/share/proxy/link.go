@@ -143,7 +143,7 @@ func (s *Session) openOnce(ctx context.Context, server share.Endpoint, initializ
 		return nil, answer, err
 	}
 	lk.session = session
-	if s.ending {
+	if s.isOver() {
 		s.close(context.Background(), lk)
 		return lk, answer, nil
 	}

@@ -31,7 +31,7 @@ func (s *Session) pump(ctx context.Context) {
 
 // next waits for the next line; nil at the end.
 func (s *Session) next() *item {
-	for !s.ending {
+	for !s.isOver() {
 		if len(s.queue) > 0 && s.mayGo(s.queue[0]) {
 			it := s.queue[0]
 			s.queue = slices.Delete(s.queue, 0, 1)
@@ -119,7 +119,7 @@ func (s *Session) request(ctx context.Context, it *item) (isSent bool) {
 			return false
 		}
 	}
-	if !s.accept(it) || it.told || s.ending {
+	if !s.accept(it) || it.told || s.isOver() {
 		return false
 	}
 	calling, abort := context.WithCancel(context.WithoutCancel(ctx))
@@ -146,7 +146,7 @@ func (s *Session) request(ctx context.Context, it *item) (isSent bool) {
 func (s *Session) callDone(it *item, err error) {
 	lk := it.link
 	again, code, text := false, 0, ""
-	if !it.told && !s.ending {
+	if !it.told && !s.isOver() {
 		lost := ""
 		if err == nil || errors.Is(err, mcp.ErrLost) {
 			s.await(context.Background(), lk.server.Gone, time.Second) // its streams and connections end before its process
@@ -163,16 +163,16 @@ func (s *Session) callDone(it *item, err error) {
 	lk.calls--
 	s.changed.Broadcast()
 	it.abort()
-	if again && !it.told && !s.ending {
+	if again && !it.told && !s.isOver() {
 		it.link = nil
 		s.lineUp(it)
 		return
 	}
 	left := unseen - time.Since(it.cancelled)
-	if !it.cancelled.IsZero() && !it.answered && !s.ending && left > 0 {
+	if !it.cancelled.IsZero() && !it.answered && !s.isOver() && left > 0 {
 		s.o.Servers.Lingering(left)
 	}
-	if !it.told && !s.ending {
+	if !it.told && !s.isOver() {
 		s.fail(it, code, text)
 	}
 	if it.told {
@@ -219,7 +219,7 @@ func (s *Session) pass(ctx context.Context, lk *link, line []byte) {
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if errors.Is(err, mcp.ErrNotSent) && !s.ending {
+		if errors.Is(err, mcp.ErrNotSent) && !s.isOver() {
 			s.retire(lk)
 		}
 	})

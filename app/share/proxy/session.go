@@ -142,7 +142,6 @@ type Session struct {
 	pending map[string]*item
 	held    int                 // bytes of all items that are not done
 	sent    map[*item]bool      // requests that the server works on, also those whose fate was told
-	ending  bool                // Serve ends: nothing is sent or written any more
 	asked   map[string]question // of the client, by the keys of ids
 
 	link  *link // nil while there is none
@@ -156,8 +155,8 @@ type Session struct {
 	askRoots   bool
 	rootsAsked int
 
-	over    context.Context // ends when the client has gone
-	setOver context.CancelFunc
+	over context.Context // ends when the client has gone or Serve ends: nothing is sent or written any more
+	end  context.CancelFunc
 }
 
 // question is what a server has asked the client, or we, which roots it has.
@@ -173,7 +172,7 @@ func newSession(o SessionOptions) *Session {
 		o: o, askRoots: o.Root != nil, project: o.Servers.Project(),
 		pending: map[string]*item{}, sent: map[*item]bool{}, asked: map[string]question{},
 	}
-	s.over, s.setOver = context.WithCancel(context.Background())
+	s.over, s.end = context.WithCancel(context.Background())
 	s.changed = sync.NewCond(&s.mu)
 	if m := wire.Split(o.Initialize); m.Method == "initialize" && json.Valid(o.Initialize) {
 		s.state = state{o.Initialize, o.Initialized}
@@ -188,28 +187,22 @@ func newSession(o SessionOptions) *Session {
 // once with its error, and cancels and ends nothing at the server: the next process goes
 // on with the conversation. It may be called once.
 func (s *Session) Serve(ctx context.Context) error {
-	// The pump and calls end after ending is set: that they end with us is not told as
-	// the fate of a request. The shim of the client tells that.
-	pumping, endPump := context.WithCancel(context.WithoutCancel(ctx))
-	defer endPump()
+	// That the pump and calls end with us is not told as the fate of a request. The shim of
+	// the client tells that.
+	defer context.AfterFunc(ctx, s.end)()
 	pumped := make(chan struct{})
 	go func() {
 		defer close(pumped)
-		s.pump(pumping)
+		s.pump(s.over)
 	}()
-	select {
-	case <-ctx.Done():
-	case <-s.over.Done():
-	}
+	<-s.over.Done()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ending = true
 	s.changed.Broadcast()
 	err := ctx.Err()
 	if err != nil {
 		s.close(ctx, s.link) // which has ended, so that the server is told nothing
 	} else {
-		endPump()
 		s.sayGoodbye(ctx, pumped)
 	}
 	for it := range s.sent {
@@ -219,7 +212,10 @@ func (s *Session) Serve(ctx context.Context) error {
 }
 
 // Gone says that the client has gone. It may be called more than once.
-func (s *Session) Gone() { s.setOver() }
+func (s *Session) Gone() { s.end() }
+
+// isOver reports whether nothing is sent or written any more.
+func (s *Session) isOver() bool { return s.over.Err() != nil }
 
 // outside lets go of the turn for what takes long.
 func (s *Session) outside(takesLong func()) {
@@ -240,7 +236,7 @@ func (s *Session) write(what func() error) (isWritten bool) {
 	s.outside(func() {
 		s.out.Lock()
 		defer s.out.Unlock()
-		if s.over.Err() != nil {
+		if s.isOver() {
 			return
 		}
 		err := what()

@@ -102,7 +102,7 @@ func (s *Session) takeRequest(it *item) {
 		return
 	}
 	it.activates = s.o.Plan != nil && activates(it.Message)
-	if !s.ending {
+	if !s.isOver() {
 		s.pending[it.key] = it
 	}
 	s.enqueue(it)
@@ -159,10 +159,10 @@ func (s *Session) enqueue(it *item) {
 	if it.link != nil { // it overtakes
 		limit *= 2
 	}
-	for s.held > 0 && s.held+it.size > limit && !s.ending {
+	for s.held > 0 && s.held+it.size > limit && !s.isOver() {
 		s.changed.Wait()
 	}
-	if s.ending {
+	if s.isOver() {
 		return
 	}
 	s.held += it.size
@@ -198,12 +198,12 @@ func (s *Session) done(it *item) {
 func (s *Session) waitsLong(it *item) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if it.told || s.ending {
+	if it.told || s.isOver() {
 		return
 	}
 	s.accept(it)
 	s.tellHang(it)
-	if !it.told && !s.ending {
+	if !it.told && !s.isOver() {
 		it.overdue.Reset(progressEvery)
 	}
 }
