@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"maps"
 
 	"lamplighter/app/share/wire"
 )
@@ -54,8 +55,8 @@ func (s *Session) learn(it *item, result []byte) {
 // answerHung answers from memory what a server was asked before it was found to hang, and
 // has the rest told that it waits.
 func (s *Session) answerHung(lk *link) {
-	for _, it := range s.unanswered() {
-		if it.link == lk && !s.fromCache(it) && !it.told {
+	for it := range maps.Clone(s.sent) {
+		if it.link == lk && !it.told && !s.fromCache(it) && !it.told {
 			it.overdue.Reset(0)
 		}
 	}

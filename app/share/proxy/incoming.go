@@ -85,16 +85,6 @@ func (s *Session) noteTool(params []byte) {
 	s.o.Servers.Seen(session)
 }
 
-// unanswered are the requests whose fate was not told.
-func (s *Session) unanswered() (list []*item) {
-	for _, it := range s.pending {
-		if !it.told {
-			list = append(list, it)
-		}
-	}
-	return list
-}
-
 // progressStep is how much progress a message shows. The server may count as well, and
 // each number has to be larger than the one before.
 const progressStep = 0.001

@@ -168,10 +168,6 @@ func (s *Session) callDone(it *item, err error) {
 		s.lineUp(it)
 		return
 	}
-	left := unseen - time.Since(it.cancelled)
-	if !it.cancelled.IsZero() && !it.answered && !s.isOver() && left > 0 {
-		s.o.Servers.Lingering(left)
-	}
 	if !it.told && !s.isOver() {
 		s.fail(it, code, text)
 	}

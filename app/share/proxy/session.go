@@ -256,22 +256,19 @@ func (s *Session) sayGoodbye(ctx context.Context, pumped <-chan struct{}) {
 	s.await(ctx, pumped, goodbye)
 	telling, cancel := context.WithTimeout(ctx, goodbye)
 	defer cancel()
-	lk, isWorking := s.link, false
+	lk := s.link
 	var told []<-chan struct{}
 	for _, it := range s.pending {
 		if it.link == nil || it.answered {
 			continue
 		}
-		isWorking = true
-		if it.cancelled.IsZero() && it.link == lk {
+		s.o.Servers.Lingering(unseen)
+		if !it.cancelled && it.link == lk {
 			told = append(told, lk.session.Begin(telling, cancellation(it.ID, "the client has gone"), nil, func(error) {}))
 		}
 	}
 	for _, taken := range told {
 		s.await(telling, taken, goodbye)
-	}
-	if isWorking {
-		s.o.Servers.Lingering(unseen)
 	}
 	s.close(ctx, lk)
 }

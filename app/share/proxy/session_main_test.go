@@ -203,10 +203,15 @@ func (c *testClient) wait() error {
 }
 
 // inFlight is how many requests of the client have no answer yet.
-func (c *testClient) inFlight() int {
+func (c *testClient) inFlight() (n int) {
 	c.Session.mu.Lock()
 	defer c.Session.mu.Unlock()
-	return len(c.unanswered())
+	for _, it := range c.pending {
+		if !it.told {
+			n++
+		}
+	}
+	return n
 }
 
 // isIdle reports whether nothing waits, and each request was answered.

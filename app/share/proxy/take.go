@@ -29,7 +29,7 @@ type item struct {
 	link      *link // that it was, or is to be, sent on; nil while it waits for the server behind what is before it
 	tries     int
 	told      bool // its fate has been told, or is being told
-	cancelled time.Time
+	cancelled bool
 	answered  bool        // the server has answered it, whether anybody wanted that or not
 	progress  float64     // that tellHang has shown
 	overdue   *time.Timer // see Session.waitsLong; aborts a request that was cancelled long ago
@@ -133,7 +133,8 @@ func (s *Session) takeCancellation(it *item) {
 	}
 	lk := r.link
 	if lk != nil {
-		r.cancelled = time.Now()
+		r.cancelled = true
+		s.o.Servers.Lingering(unseen)
 		r.overdue.Stop()
 		r.overdue = time.AfterFunc(unseen, r.abort)
 	}
@@ -235,7 +236,7 @@ func (s *Session) tell(it *item, answer []byte) {
 	if it.leaves != "" {
 		s.project = it.leaves
 	}
-	if it.cancelled.IsZero() {
+	if !it.cancelled {
 		s.forget(it)
 	}
 	s.changed.Broadcast() // there is room for another one

@@ -156,8 +156,8 @@ func TestALateAnswerToACancelledCallEndsIt(t *testing.T) {
 		time.Sleep(time.Second)
 		w.take(0).answer(true)
 		time.Sleep(time.Second)
-		if g.open() != 0 || len(g.lingering) != 0 || c.fate(seq) != "settled" {
-			t.Errorf("%d open, lingering %v", g.open(), g.lingering)
+		if g.open() != 0 || c.fate(seq) != "settled" {
+			t.Errorf("%d open, %s", g.open(), c.fate(seq))
 		}
 	})
 }
