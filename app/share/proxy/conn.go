@@ -35,7 +35,7 @@ type connection struct {
 
 // attend serves one connection to its end, or to that of ctx.
 func (server *Server) attend(ctx context.Context, conn net.Conn) {
-	c := &connection{Server: server, conn: conn, in: bufio.NewReaderSize(conn, bufferLength), out: &outlet{conn: conn}, log: server.options.Log}
+	c := &connection{Server: server, conn: conn, in: bufio.NewReaderSize(conn, bufferLength), out: newOutlet(conn), log: server.options.Log}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	greeting, err := c.hello()
@@ -144,13 +144,13 @@ func (c *connection) read(take func(h wire.Header, payload []byte) error) error 
 	}
 }
 
-// welcome says how the client is served, and what is wrong with its flags.
-func (c *connection) welcome(mode wire.WelcomeMode, why string) error {
-	err := c.out.write(wire.Welcome, 0, append([]byte{byte(mode)}, shown(why)...))
+// welcome says how the client is served, and what is wrong with its flags. That it cannot be
+// said is found by who reads then: the connection is closed.
+func (c *connection) welcome(mode wire.WelcomeMode, why string) {
+	_ = c.out.write(wire.Welcome, 0, append([]byte{byte(mode)}, shown(why)...))
 	for _, text := range c.warnings {
-		err = errors.Join(err, c.out.write(wire.Say, 0, []byte(shown(text))))
+		_ = c.out.write(wire.Say, 0, []byte(shown(text)))
 	}
-	return err
 }
 
 // share serves a client with a server that others may have too.
@@ -165,9 +165,7 @@ func (c *connection) share(ctx context.Context, wish share.Request, plan share.P
 	}
 	session, member := attach(c.options.Broker, plan, c.who, c.known, o)
 	defer member.Detach()
-	if c.welcome(wire.Shared, "") != nil {
-		return
-	}
+	c.welcome(wire.Shared, "")
 	take := func(h wire.Header, payload []byte) error {
 		switch h.Type {
 		case wire.Line:
@@ -179,23 +177,15 @@ func (c *connection) share(ctx context.Context, wish share.Request, plan share.P
 		}
 		return nil
 	}
-	var reading sync.WaitGroup
-	read := make(chan error, 1)
-	reading.Go(func() {
-		read <- c.read(take)
-		session.Gone()
-	})
-	_ = session.Serve(ctx) // whose end is that of the connection
-	select {
-	case err := <-read:
-		if errors.Is(err, wire.ErrFrame) { // which is told last: the shim reads nothing more
-			_ = c.conn.SetWriteDeadline(time.Now().Add(time.Second))
-			_ = c.out.bye("lamplighter does not understand this lamplighter-connect; start the MCP server again: " + err.Error())
-		}
-	default:
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = session.Serve(ctx) }) // whose end is that of the connection
+	err := c.read(take)
+	session.Gone()
+	serving.Wait()
+	if errors.Is(err, wire.ErrFrame) { // which is told last: the shim reads nothing more
+		_ = c.conn.SetWriteDeadline(time.Now().Add(time.Second))
+		_ = c.out.bye("lamplighter does not understand this lamplighter-connect; start the MCP server again: " + err.Error())
 	}
-	c.conn.Close()
-	reading.Wait()
 }
 
 // unexpected is the error of a frame that is not to come here.
@@ -219,9 +209,7 @@ func (c *connection) alone(why string, wish share.Request) {
 		show(server)
 	}
 	ran(c.greeting.Own)
-	if c.welcome(wire.Own, why) != nil {
-		return
-	}
+	c.welcome(wire.Own, why)
 	_ = c.read(func(h wire.Header, payload []byte) error { // which tells why it ended
 		if h.Type != wire.Ran {
 			return unexpected(h)

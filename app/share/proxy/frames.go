@@ -45,30 +45,26 @@ const exitFailed = 1
 // each; see wire.ParseHeader for the bytes.
 const mostColumns = 2000
 
-// together is up to how many bytes a frame is copied, so that it is written in
-// one go.
-const together = 64 << 10
-
 // outlet writes frames to a shim, each of them whole: it is an Outlet. It is
-// safe for concurrent use.
+// safe for concurrent use. After an error it writes nothing more, and closes the connection.
 type outlet struct {
 	conn net.Conn
 
 	mu     sync.Mutex
-	buffer []byte
+	buffer *bufio.Writer
 }
+
+func newOutlet(conn net.Conn) *outlet { return &outlet{conn: conn, buffer: bufio.NewWriter(conn)} }
 
 func (o *outlet) write(t wire.Type, seq uint64, payload []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.buffer = wire.AppendHeader(o.buffer[:0], wire.Header{Type: t, Seq: seq, Length: len(payload)})
-	if len(payload) <= together {
-		o.buffer = append(o.buffer, payload...)
-		_, err := o.conn.Write(o.buffer)
-		return err
+	_, _ = o.buffer.Write(wire.AppendHeader(o.buffer.AvailableBuffer(), wire.Header{Type: t, Seq: seq, Length: len(payload)}))
+	_, _ = o.buffer.Write(payload)
+	err := o.buffer.Flush() // which has the error of either
+	if err != nil {
+		o.conn.Close()
 	}
-	parts := net.Buffers{o.buffer, payload}
-	_, err := parts.WriteTo(o.conn)
 	return err
 }
 

@@ -104,10 +104,7 @@ func (s *Session) tellHang(it *item) {
 	it.progress += progressStep
 	line := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%.3f,"message":%q}}`, token, it.progress, text)
 	s.write(func() error {
-		s.mu.Lock()
-		possible := !it.told && !s.isOver()
-		s.mu.Unlock()
-		if !possible {
+		if it.answerWritten {
 			return nil
 		}
 		return s.o.Out.Deliver(it.seq, false, line)

@@ -23,7 +23,7 @@ type item struct {
 	activates bool
 	leaves    string
 
-	accepted bool // guarded by Session.out
+	accepted, answerWritten bool // guarded by Session.out
 
 	size      int   // that Session.held has of it
 	link      *link // that it was, or is to be, sent on; nil while it waits for the server behind what is before it
@@ -242,6 +242,7 @@ func (s *Session) tell(it *item, answer []byte) {
 	s.changed.Broadcast() // there is room for another one
 	s.accept(it)
 	s.write(func() error {
+		it.answerWritten = true
 		if err := s.o.Out.Deliver(it.seq, true, answer); err != nil || !it.activates {
 			return err
 		}
