@@ -3,7 +3,7 @@
 // ends have to know.
 //
 // It is in both programs, and lamplighter-connect has to be tiny, so that it
-// imports nothing but bytes, errors, slices, strconv and strings.
+// imports nothing but bytes, encoding/binary, errors, slices, strconv and strings.
 //
 // # The conversation
 //
@@ -21,6 +21,7 @@
 package wire
 
 import (
+	"encoding/binary"
 	"errors"
 	"strings"
 )
@@ -89,13 +90,8 @@ type Header struct {
 // and the length (4 bytes).
 func AppendHeader(dst []byte, h Header) []byte {
 	dst = append(dst, byte(h.Type))
-	for shift := 56; shift >= 0; shift -= 8 {
-		dst = append(dst, byte(h.Seq>>shift))
-	}
-	for shift := 24; shift >= 0; shift -= 8 {
-		dst = append(dst, byte(h.Length>>shift))
-	}
-	return dst
+	dst = binary.BigEndian.AppendUint64(dst, h.Seq)
+	return binary.BigEndian.AppendUint32(dst, uint32(h.Length))
 }
 
 // ParseHeader reads a header, the first HeaderLength bytes of b. It refuses what
@@ -105,14 +101,8 @@ func ParseHeader(b []byte) (Header, error) {
 	if len(b) < HeaderLength {
 		return Header{}, ErrFrame
 	}
-	h := Header{Type: Type(b[0])}
-	for _, c := range b[1:9] {
-		h.Seq = h.Seq<<8 | uint64(c)
-	}
-	var length uint32
-	for _, c := range b[9:13] {
-		length = length<<8 | uint32(c)
-	}
+	h := Header{Type: Type(b[0]), Seq: binary.BigEndian.Uint64(b[1:])}
+	length := binary.BigEndian.Uint32(b[9:])
 	limit := uint32(maxShort)
 	switch h.Type {
 	case Hello, Line, Deliver:
