@@ -13,7 +13,7 @@ func (s *Session) under(it *item) string {
 	switch {
 	case it.Method == "initialize":
 		return cacheKey(it.Params)
-	case it.Method == "tools/list" && isWholeList(it.Params):
+	case it.Method == "tools/list" && isFirstPage(it.Params):
 		return cacheKey(wire.Split(s.state.initialize).Params)
 	}
 	return ""
@@ -52,9 +52,9 @@ func (s *Session) learn(it *item, result []byte) {
 	s.o.Servers.Store(it.Method, under, result)
 }
 
-// answerHung answers from memory what a server was asked before it was found to hang, and
-// has the rest told that it waits.
-func (s *Session) answerHung(lk *link) {
+// answerKnown answers from memory what a server was asked before it was found to hang, or has
+// ended, and has the rest told that it waits.
+func (s *Session) answerKnown(lk *link) {
 	for it := range maps.Clone(s.sent) {
 		if it.link == lk && !it.told && !s.fromCache(it) && !it.told {
 			it.overdue.Reset(0)

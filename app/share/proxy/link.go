@@ -49,19 +49,17 @@ func (s *Session) watch(lk *link) {
 	case <-lk.closed:
 	case <-lk.server.Gone:
 	case <-lk.server.Shut:
-		s.mu.Lock()
-		s.answerHung(lk)
-		s.retire(lk)
-		s.mu.Unlock()
-	}
-	select {
-	case <-lk.closed:
-		return
-	case <-lk.server.Gone:
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.answerKnown(lk)
 	s.retire(lk)
+	s.outside(func() {
+		select {
+		case <-lk.closed:
+		case <-lk.server.Gone:
+		}
+	})
 	s.await(context.Background(), lk.closed, grace)
 	s.close(context.Background(), lk)
 }

@@ -12,6 +12,7 @@ type members struct {
 
 	RequestID  json.RawMessage // of notifications/cancelled
 	NextCursor *string         // of a result that is one of several pages
+	Cursor     json.RawMessage // of a request for one of them
 	Tools      []struct{ Name string }
 	Roots      []struct{ URI string }
 	IsError    bool // of a tools/call
@@ -41,19 +42,8 @@ func cacheKey(params []byte) string {
 	return version + " " + string(said["capabilities"])
 }
 
-// isWholeList reports whether a tools/list asks for the first page and nothing else.
-func isWholeList(params []byte) bool {
-	if params == nil {
-		return true
-	}
-	var p map[string]json.RawMessage
-	if json.Unmarshal(params, &p) != nil {
-		return false
-	}
-	for name, value := range p {
-		if name != "_meta" && (name != "cursor" || isGiven(value)) {
-			return false
-		}
-	}
-	return true
+// isFirstPage reports whether a tools/list asks for no later page.
+func isFirstPage(params []byte) bool {
+	asked, ok := readMembers(params)
+	return len(params) == 0 || ok && !isGiven(asked.Cursor)
 }

@@ -94,14 +94,10 @@ func TestWhatACachedAnswerDependsOn(t *testing.T) {
 	}
 	for params, want := range map[string]bool{
 		"": true, "{}": true, "null": true, `{"_meta":{"progressToken":1}}`: true, `{"cursor":null}`: true,
-		`{"cursor":""}`: false, `{"cursor":"2"}`: false, `{"other":1}`: false, `[]`: false,
+		`{"cursor":""}`: false, `{"cursor":"2"}`: false, `[]`: false,
 	} {
-		b := []byte(params)
-		if params == "" {
-			b = nil
-		}
-		if isWholeList(b) != want {
-			t.Errorf("isWholeList(%s) is %v", params, !want)
+		if isFirstPage([]byte(params)) != want {
+			t.Errorf("isFirstPage(%s) is %v", params, !want)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func (s *Session) forward(ctx context.Context, it *item) bool {
 			s.pass(ctx, it.link, it.line)
 		}
 	default:
-		s.notification(ctx, it, ready)
+		s.notification(ctx, it)
 	}
 	return false
 }
@@ -178,13 +178,10 @@ func (s *Session) callDone(it *item, err error) {
 }
 
 // notification passes on what the client only says. It starts no server: the
-// next one hears what matters from the replay.
-func (s *Session) notification(ctx context.Context, it *item, ready bool) {
+// next one hears what matters from the replay. Before initialize there is none, and initialize
+// forgets what came before it.
+func (s *Session) notification(ctx context.Context, it *item) {
 	if !s.accept(it) {
-		return
-	}
-	if !ready {
-		s.o.Log.Debug("A notification before initialize was dropped", "method", it.Method)
 		return
 	}
 	lk := s.link
