@@ -10,12 +10,6 @@ import (
 
 // initialize begins the conversation, or begins it again.
 func (s *Session) initialize(ctx context.Context, it *item) {
-	for r := range s.sent {
-		if !r.answered { // the answer to that could be taken for one of the next conversation
-			s.fail(it, wire.CodeInvalid, "initialize cannot come again while requests are in flight")
-			return
-		}
-	}
 	s.state = state{}
 	if s.link != nil {
 		s.retire(s.link)

@@ -43,10 +43,11 @@ func (s *Session) next() *item {
 }
 
 // mayGo reports whether the next line of the client can be worked on now. A change of the
-// project waits for the answers to all before it, and all behind it for its own.
+// project waits for the answers to all before it, and all behind it for its own; so does
+// initialize.
 func (s *Session) mayGo(it *item) bool {
 	wanted := 0 // by the client
-	moves := it.activates
+	moves := it.activates || it.Method == "initialize"
 	for call := range s.sent {
 		if !call.told {
 			wanted++
