@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 
 	"lamplighter/app/share/wire"
@@ -21,7 +20,7 @@ func (s *Session) incoming(lk *link, of *item, line []byte) {
 	}
 	switch m.Kind {
 	case wire.Response:
-		s.incomingAnswer(lk, of, m, line)
+		s.incomingAnswer(lk, m, line)
 	case wire.Request, wire.Notification:
 		if m.Kind == wire.Request {
 			s.asked[idKey(m.ID)] = question{link: lk}
@@ -40,18 +39,9 @@ func (s *Session) incoming(lk *link, of *item, line []byte) {
 
 // incomingAnswer finds the request that is answered. Servers may answer on
 // another stream than that of the request.
-func (s *Session) incomingAnswer(lk *link, of *item, m wire.Message, line []byte) {
-	unread := string(m.ID) == "null"
+func (s *Session) incomingAnswer(lk *link, m wire.Message, line []byte) {
 	r := s.pending[idKey(m.ID)]
-	if unread || r != nil && r.link != lk {
-		r = nil
-	}
-	if unread && of != nil && !of.told && m.Error != nil {
-		// The server could not read the request. Its client would not know which one.
-		r = of
-		line = slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), of.ID, []byte(`,"error":`), m.Error, []byte(`}`))
-	}
-	if r == nil {
+	if r == nil || r.link != lk || string(m.ID) == "null" {
 		s.noteOdd("The server answered what nobody asked for", len(line))
 		return
 	}
