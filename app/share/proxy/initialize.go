@@ -3,7 +3,6 @@ package proxy
 import (
 	"bytes"
 	"context"
-	"errors"
 
 	"lamplighter/app/share/wire"
 )
@@ -22,11 +21,11 @@ func (s *Session) initialize(ctx context.Context, it *item) {
 	defer s.o.Servers.Began()()
 	lk, answer, err := s.openLink(ctx, it.line, it)
 	switch {
-	case errors.Is(err, errAnswered), ctx.Err() != nil:
+	case ctx.Err() != nil:
 	case err != nil:
 		s.fail(it, wire.CodeUnavailable, err.Error())
 	case lk == nil:
-		s.tell(it, answer)
+		s.tell(it, answer) // unless it was told from memory
 	default:
 		s.state.initialize = bytes.Clone(it.line) // from now on it has what it needs for requests
 		s.learn(it, wire.Split(answer).Result)

@@ -76,13 +76,11 @@ func (s *Session) retire(lk *link) {
 	}
 }
 
-// errAnswered says that no server is needed any more.
-var errAnswered = errors.New("it was answered without a server")
-
 // openLink acquires the server and opens an MCP session with it. The error is for
 // the user. begins is the client's own initialize, of which nothing is sent before it is
 // accepted; nil when it is repeated. After a server was shut the next try waits for it or
-// for the next one, unless begins could be answered without one.
+// for the next one, unless begins could be answered without one: then there is neither a link
+// nor an answer.
 func (s *Session) openLink(ctx context.Context, initialize []byte, begins *item) (lk *link, answer []byte, err error) {
 	for try := 1; ; try++ {
 		var server share.Endpoint
@@ -99,18 +97,18 @@ func (s *Session) openLink(ctx context.Context, initialize []byte, begins *item)
 		}
 		if isClosed(server.Shut) {
 			if begins != nil && s.fromCache(begins) {
-				return nil, nil, errAnswered
+				return nil, nil, nil
 			}
 			try = 0
 			continue
 		}
 		// Nothing is carried out twice: an MCP session that was begun and lost does nothing.
 		var refused *mcp.Refused
-		if try == retries || errors.As(err, &refused) {
-			if errors.Is(err, mcp.ErrNotSent) || errors.Is(err, mcp.ErrUnknown) || errors.Is(err, mcp.ErrLost) {
-				err = fmt.Errorf("the server runs and does not answer: %w", err)
-			}
+		switch {
+		case errors.As(err, &refused):
 			return nil, nil, err
+		case try == retries:
+			return nil, nil, fmt.Errorf("the server runs and does not answer: %w", err)
 		}
 		s.o.Log.Debug("An MCP session could not be opened", "error", err)
 		s.await(ctx, server.Gone, time.Duration(try)*300*time.Millisecond)

@@ -22,24 +22,17 @@ const (
 func (s *Session) pump(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for it := s.next(); it != nil; it = s.next() {
+	for !s.isOver() {
+		if len(s.queue) == 0 || !s.mayGo(s.queue[0]) {
+			s.changed.Wait()
+			continue
+		}
+		it := s.queue[0]
+		s.queue = slices.Delete(s.queue, 0, 1)
 		if !s.forward(ctx, it) {
 			s.done(it)
 		}
 	}
-}
-
-// next waits for the next line; nil at the end.
-func (s *Session) next() *item {
-	for !s.isOver() {
-		if len(s.queue) > 0 && s.mayGo(s.queue[0]) {
-			it := s.queue[0]
-			s.queue = slices.Delete(s.queue, 0, 1)
-			return it
-		}
-		s.changed.Wait()
-	}
-	return nil
 }
 
 // mayGo reports whether the next line of the client can be worked on now. A change of the

@@ -16,7 +16,6 @@ type item struct {
 	wire.Message
 	seq  uint64
 	line []byte
-	key  string // of its id; see idKey
 
 	// activates says that it may change the project of the client, see Session.activate.
 	// leaves is the one that the client has with the answer, "" for none.
@@ -32,7 +31,7 @@ type item struct {
 	cancelled bool
 	answered  bool        // the server has answered it, whether anybody wanted that or not
 	progress  float64     // that tellHang has shown
-	overdue   *time.Timer // see Session.waitsLong; aborts a request that was cancelled long ago
+	overdue   *time.Timer // see Session.waitsLong
 	abort     func()      // ends its call; nil before it was sent
 }
 
@@ -96,15 +95,13 @@ func (s *Session) TakeLong(seq uint64, head []byte) {
 }
 
 func (s *Session) takeRequest(it *item) {
-	it.key = idKey(it.ID)
-	if s.pending[it.key] != nil {
+	key := idKey(it.ID)
+	if s.pending[key] != nil {
 		s.fail(it, wire.CodeInvalid, "a request with this id is in flight")
 		return
 	}
 	it.activates = s.o.Plan != nil && activates(it.Message)
-	if !s.isOver() {
-		s.pending[it.key] = it
-	}
+	s.pending[key] = it
 	s.enqueue(it)
 }
 
@@ -113,11 +110,8 @@ func (s *Session) takeResponse(it *item) {
 	key := idKey(it.ID)
 	asked := s.asked[key]
 	delete(s.asked, key)
-	switch {
-	case asked.roots != nil:
+	if asked.roots != nil {
 		asked.roots <- it.Result
-	case asked.link == nil:
-		s.o.Log.Debug("The client answered what no server waits for")
 	}
 	s.overtake(it, asked.link)
 }
@@ -135,8 +129,7 @@ func (s *Session) takeCancellation(it *item) {
 	if lk != nil {
 		r.cancelled = true
 		s.o.Servers.Lingering(unseen)
-		r.overdue.Stop()
-		r.overdue = time.AfterFunc(unseen, r.abort)
+		time.AfterFunc(unseen, r.abort) // which does nothing when it has ended
 	}
 	s.tell(r, nil)
 	s.overtake(it, lk)
@@ -257,8 +250,8 @@ func (s *Session) fail(it *item, code int, text string) {
 
 // forget makes the id of a request free again.
 func (s *Session) forget(it *item) {
-	if s.pending[it.key] == it {
-		delete(s.pending, it.key)
+	if key := idKey(it.ID); s.pending[key] == it {
+		delete(s.pending, key)
 	}
 }
 

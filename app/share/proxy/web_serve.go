@@ -79,7 +79,6 @@ func (server *Server) delete(rw http.ResponseWriter, req *http.Request) {
 	case <-s.ended:
 	case <-req.Context().Done():
 	}
-	rw.WriteHeader(http.StatusOK)
 }
 
 func (server *Server) get(rw http.ResponseWriter, req *http.Request) {
@@ -120,15 +119,13 @@ func (server *Server) post(rw http.ResponseWriter, req *http.Request, who func()
 		_ = writeJSON(rw, http.StatusBadRequest, wire.ErrorLine(nil, wire.CodeParse, "the body is no message of JSON-RPC 2.0"))
 		return
 	}
-	unnamed := len(req.Header.Values(sessionHeader)) == 0
-	if unnamed && m.Kind == wire.Request && m.Method == "server/discover" {
-		_ = writeJSON(rw, http.StatusOK, undiscovered(m.ID))
-		return
-	}
 	var s *webSession
-	if unnamed && m.Kind == wire.Request && m.Method == "initialize" {
+	switch begins := m.Kind == wire.Request && len(req.Header.Values(sessionHeader)) == 0; {
+	case begins && m.Method == "server/discover":
+		_ = writeJSON(rw, http.StatusOK, undiscovered(m.ID))
+	case begins && m.Method == "initialize":
 		s = server.open(rw, req, m, who)
-	} else {
+	default:
 		s = server.find(rw, req)
 	}
 	if s == nil {
