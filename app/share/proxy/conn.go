@@ -117,18 +117,10 @@ func (c *connection) serve(ctx context.Context, wish share.Request) {
 }
 
 // read gives each frame of the shim to take, to the end of the connection or an error of
-// take, and returns why it ended. It refuses lines that are out of order: one could be carried
-// out twice.
+// take, and returns why it ended.
 func (c *connection) read(take func(h wire.Header, payload []byte) error) error {
-	var last uint64 // number of the last line
 	for {
 		h, payload, err := nextFrame(c.in)
-		if isLine := h.Type == wire.Line || h.Type == wire.Long; err == nil && isLine {
-			if h.Seq <= last {
-				err = fmt.Errorf("%w: line %d after line %d", wire.ErrFrame, h.Seq, last)
-			}
-			last = h.Seq
-		}
 		if err == nil {
 			err = take(h, payload)
 		}
@@ -166,15 +158,19 @@ func (c *connection) share(ctx context.Context, wish share.Request, plan share.P
 	session, member := attach(c.options.Broker, plan, c.who, c.known, o)
 	defer member.Detach()
 	c.welcome(wire.Shared, "")
+	var last uint64 // number of the last line
 	take := func(h wire.Header, payload []byte) error {
-		switch h.Type {
-		case wire.Line:
-			session.Take(h.Seq, payload)
-		case wire.Long:
-			session.TakeLong(h.Seq, payload)
-		default:
+		switch {
+		case h.Type != wire.Line && h.Type != wire.Long:
 			return unexpected(h)
+		case h.Seq <= last: // it could be carried out twice
+			return fmt.Errorf("%w: line %d after line %d", wire.ErrFrame, h.Seq, last)
+		case h.Type == wire.Line:
+			session.Take(h.Seq, payload)
+		default:
+			session.TakeLong(h.Seq, payload)
 		}
+		last = h.Seq
 		return nil
 	}
 	var serving sync.WaitGroup

@@ -100,11 +100,8 @@ func (s *Session) request(ctx context.Context, it *item) (isSent bool) {
 	if it.Method == "tools/call" {
 		s.noteTool(it.Params)
 	}
-	if s.link != nil && isClosed(s.link.server.Shut) {
-		s.retire(s.link) // watch may come to that later
-	}
 	lk := s.link
-	if lk == nil {
+	if lk == nil || isClosed(lk.server.Shut) { // for which watch retires it, maybe later
 		var err error
 		if lk, err = s.reopen(ctx); err != nil {
 			if ctx.Err() == nil {
@@ -155,7 +152,6 @@ func (s *Session) callDone(it *item, err error) {
 	}
 	delete(s.sent, it)
 	lk.calls--
-	s.changed.Broadcast()
 	it.abort()
 	if again && !it.told && !s.isOver() {
 		it.link = nil
@@ -165,9 +161,7 @@ func (s *Session) callDone(it *item, err error) {
 	if !it.told && !s.isOver() {
 		s.fail(it, code, text)
 	}
-	if it.told {
-		s.forget(it)
-	}
+	s.forget(it)
 	s.done(it)
 }
 

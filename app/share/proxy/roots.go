@@ -34,9 +34,7 @@ func (s *Session) findProject(ctx context.Context, it *item) (err error) {
 	s.asked[id] = question{roots: roots}
 	line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%q,"method":"roots/list"}`, id)
 	s.accept(it)
-	if !s.write(func() error { return s.o.Out.Deliver(it.seq, false, line) }) {
-		return nil
-	}
+	s.write(func() error { return s.o.Out.Deliver(it.seq, false, line) })
 	var project string
 	s.outside(func() {
 		select {

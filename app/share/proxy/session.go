@@ -167,7 +167,6 @@ type question struct {
 
 // newSession returns a session, which works while Serve runs.
 func newSession(o SessionOptions) *Session {
-	o.Limits = o.Limits.orDefault()
 	s := &Session{
 		o: o, askRoots: o.Root != nil, project: o.Servers.Project(),
 		pending: map[string]*item{}, sent: map[*item]bool{}, asked: map[string]question{},

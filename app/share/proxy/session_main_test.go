@@ -158,7 +158,7 @@ type testClient struct {
 // sessionOf is a session that nobody asks what its client says of itself, unless the
 // options have who does.
 func sessionOf(o SessionOptions) *Session {
-	o.Log = quiet()
+	o.Log, o.Limits = quiet(), o.Limits.orDefault()
 	if o.Info == nil {
 		o.Info = func(ClientInfo) {}
 	}
