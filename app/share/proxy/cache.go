@@ -14,7 +14,7 @@ func (s *Session) under(it *item) string {
 	case it.Method == "initialize":
 		return cacheKey(it.Params)
 	case it.Method == "tools/list" && isFirstPage(it.Params):
-		return cacheKey(wire.Split(s.state.initialize).Params)
+		return cacheKey(wire.Split(s.initializeLine).Params)
 	}
 	return ""
 }
@@ -29,7 +29,7 @@ func (s *Session) fromCache(it *item) (ok bool) {
 	case !ok:
 		return false
 	case it.Method == "initialize":
-		s.state.initialize = bytes.Clone(it.line)
+		s.initializeLine = bytes.Clone(it.line)
 	default:
 		s.noteTools(result)
 	}

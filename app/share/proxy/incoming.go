@@ -33,7 +33,7 @@ func (s *Session) incoming(lk *link, of *item, line []byte) {
 		}
 		s.write(func() error { return s.o.Out.Deliver(seq, false, line) })
 	default:
-		s.noteOdd("The server sent what is no message of JSON-RPC", len(line))
+		s.odd.log(s.o.Log, slog.LevelWarn, "The server sent what is no message of JSON-RPC; it was dropped", "bytes", len(line))
 	}
 }
 
@@ -42,7 +42,7 @@ func (s *Session) incoming(lk *link, of *item, line []byte) {
 func (s *Session) incomingAnswer(lk *link, m wire.Message, line []byte) {
 	r := s.pending[idKey(m.ID)]
 	if r == nil || r.link != lk || string(m.ID) == "null" {
-		s.noteOdd("The server answered what nobody asked for", len(line))
+		s.odd.log(s.o.Log, slog.LevelWarn, "The server answered what nobody asked for; it was dropped", "bytes", len(line))
 		return
 	}
 	r.answered = true
@@ -55,11 +55,6 @@ func (s *Session) incomingAnswer(lk *link, m wire.Message, line []byte) {
 		}
 	}
 	s.tell(r, line)
-}
-
-// noteOdd logs that the server does what it should not.
-func (s *Session) noteOdd(what string, size int) {
-	s.odd.log(s.o.Log, slog.LevelWarn, what+"; it was dropped", "bytes", size)
 }
 
 // noteTool looks for calls of Serena's REPL, whose sessions hold variables.

@@ -9,7 +9,7 @@ import (
 
 // initialize begins the conversation, or begins it again.
 func (s *Session) initialize(ctx context.Context, it *item) {
-	s.state = state{}
+	s.initializeLine, s.initializedLine = nil, nil
 	if s.link != nil {
 		s.retire(s.link)
 	}
@@ -27,7 +27,7 @@ func (s *Session) initialize(ctx context.Context, it *item) {
 	case lk == nil:
 		s.tell(it, answer) // unless it was told from memory
 	default:
-		s.state.initialize = bytes.Clone(it.line) // from now on it has what it needs for requests
+		s.initializeLine = bytes.Clone(it.line) // from now on it has what it needs for requests
 		s.learn(it, wire.Split(answer).Result)
 		s.tell(it, answer)
 	}

@@ -152,15 +152,15 @@ func (s *Session) openOnce(ctx context.Context, server share.Endpoint, initializ
 // repeats what it had set up. What comes of that is nothing to the client: it has had its
 // answers.
 func (s *Session) reopen(ctx context.Context) (*link, error) {
-	lk, answer, err := s.openLink(ctx, s.state.initialize, nil)
+	lk, answer, err := s.openLink(ctx, s.initializeLine, nil)
 	if err != nil {
 		return nil, err
 	}
 	if lk == nil {
 		return nil, fmt.Errorf("the server refused the client's initialize when it was repeated: %s", cmp.Or(mcp.ErrorMessage(answer), "it does not say why"))
 	}
-	if len(s.state.initialized) > 0 {
-		s.pass(ctx, lk, s.state.initialized)
+	if len(s.initializedLine) > 0 {
+		s.pass(ctx, lk, s.initializedLine)
 		lk.session.Listen()
 	}
 	return lk, nil

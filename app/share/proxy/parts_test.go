@@ -105,7 +105,7 @@ func TestWhatACachedAnswerDependsOn(t *testing.T) {
 func TestPagesOfToolsAreNotCached(t *testing.T) {
 	g := newUpstream().group()
 	s := sessionOf(SessionOptions{Servers: g})
-	s.state.initialize = []byte(initializeLine)
+	s.initializeLine = []byte(initializeLine)
 	s.learn(&item{Message: wire.Message{Method: "tools/list"}}, []byte(`{"tools":[],"nextCursor":"2"}`))
 	s.learn(&item{Message: wire.Message{Method: "tools/list"}}, []byte(`[]`))
 	s.learn(&item{Message: wire.Message{Method: "tools/list", Params: []byte(`{"cursor":"2"}`)}}, []byte(`{"tools":[]}`))

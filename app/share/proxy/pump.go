@@ -58,7 +58,7 @@ func (s *Session) mayGo(it *item) bool {
 
 // forward works on a line. It is true when that goes on until callDone.
 func (s *Session) forward(ctx context.Context, it *item) bool {
-	ready := len(s.state.initialize) > 0
+	ready := len(s.initializeLine) > 0
 	switch {
 	case it.told:
 	case it.Kind == wire.Request && it.Method == "initialize":
@@ -180,7 +180,7 @@ func (s *Session) notification(ctx context.Context, it *item) {
 	case "notifications/roots/list_changed":
 		s.askRoots = s.o.Root != nil
 	case "notifications/initialized":
-		s.state.initialized = bytes.Clone(it.line)
+		s.initializedLine = bytes.Clone(it.line)
 		if lk != nil {
 			lk.session.Listen()
 		}
@@ -207,15 +207,12 @@ func (s *Session) pass(ctx context.Context, lk *link, line []byte) {
 	s.await(ctx, taken, sideLimit)
 }
 
-// await waits for a channel to be closed; false when it takes longer than d.
-func await(ctx context.Context, done <-chan struct{}, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+// await waits for a channel to be closed, for d at most.
+func await(ctx context.Context, done <-chan struct{}, d time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
 	select {
 	case <-done:
-		return true
-	case <-timer.C:
 	case <-ctx.Done():
 	}
-	return false
 }

@@ -21,7 +21,7 @@ const rootsTime = 5 * time.Second
 // project could not be activated, which is the error, and never after the client has
 // activated a project by itself.
 func (s *Session) findProject(ctx context.Context, it *item) (err error) {
-	client, _ := readMembers(wire.Split(s.state.initialize).Params)
+	client, _ := readMembers(wire.Split(s.initializeLine).Params)
 	ask := s.askRoots && isGiven(client.Capabilities.Roots)
 	s.askRoots = false
 	if !ask {

@@ -121,13 +121,6 @@ const (
 	unseen  = 10 * time.Minute // in which a cancelled call may still run
 )
 
-// state is what the client had set up, which is repeated to the next server. Serena takes
-// neither subscriptions nor a log level, so that there is nothing else.
-type state struct {
-	initialize  []byte // the client's line; empty before the client has the answer to it
-	initialized []byte // the client's notifications/initialized; empty before it came
-}
-
 // Session is the conversation of one client.
 type Session struct {
 	o SessionOptions
@@ -144,8 +137,12 @@ type Session struct {
 	sent    map[*item]bool      // requests that the server works on, also those whose fate was told
 	asked   map[string]question // of the client, by the keys of ids
 
-	link  *link // nil while there is none
-	state state
+	link *link // nil while there is none
+	// What the client had set up, which is repeated to the next server: its initialize, empty
+	// before it has the answer to it, and its notifications/initialized, empty before it came.
+	// Serena takes neither subscriptions nor a log level, so that there is nothing else.
+	initializeLine, initializedLine []byte
+
 	// listed tells apart the tools that the client knows.
 	listed [sha256.Size]byte
 
@@ -174,7 +171,7 @@ func newSession(o SessionOptions) *Session {
 	s.over, s.end = context.WithCancel(context.Background())
 	s.changed = sync.NewCond(&s.mu)
 	if m := wire.Split(o.Initialize); m.Method == "initialize" && json.Valid(o.Initialize) {
-		s.state = state{o.Initialize, o.Initialized}
+		s.initializeLine, s.initializedLine = o.Initialize, o.Initialized
 		said, _ := readMembers(m.Params)
 		o.Info(said.ClientInfo)
 	}
@@ -224,9 +221,8 @@ func (s *Session) outside(takesLong func()) {
 }
 
 // await is await outside of the turn.
-func (s *Session) await(ctx context.Context, done <-chan struct{}, d time.Duration) (isDone bool) {
-	s.outside(func() { isDone = await(ctx, done, d) })
-	return isDone
+func (s *Session) await(ctx context.Context, done <-chan struct{}, d time.Duration) {
+	s.outside(func() { await(ctx, done, d) })
 }
 
 // write writes to the client, outside of the turn; an error of it ends the session. It is
