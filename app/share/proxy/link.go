@@ -15,7 +15,7 @@ import (
 // link is the MCP session of a session with one run of the server.
 type link struct {
 	server  share.Endpoint
-	session *mcp.Server   // nil until it is opened, which may fail
+	session *mcp.Server   // nil until it is opened, which may fail; is set and sent on by the pump
 	calls   int           // that have not ended
 	closed  chan struct{} // is closed when the MCP session is
 }
@@ -128,20 +128,14 @@ func (s *Session) openOnce(ctx context.Context, server share.Endpoint, initializ
 		}
 	}()
 	lk := &link{server: server, closed: make(chan struct{})}
-	var session *mcp.Server
 	var answer []byte
 	var err error
 	s.outside(func() {
 		o := mcp.Options{URL: server.URL, Transport: server.Transport, Receive: func(line []byte) { s.incoming(lk, nil, line) }}
-		session, answer, err = mcp.Open(ctx, o, initialize)
+		lk.session, answer, err = mcp.Open(ctx, o, initialize)
 	})
-	if err != nil || session == nil { // then it was refused with an error of JSON-RPC
+	if err != nil || lk.session == nil { // then it was refused with an error of JSON-RPC
 		return nil, answer, err
-	}
-	lk.session = session
-	if s.isOver() {
-		s.close(context.Background(), lk)
-		return lk, answer, nil
 	}
 	s.link = lk
 	go s.watch(lk)

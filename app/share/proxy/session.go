@@ -195,11 +195,12 @@ func (s *Session) Serve(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changed.Broadcast()
+	s.await(context.Background(), pumped, goodbye) // which may be opening an MCP session
 	err := ctx.Err()
 	if err != nil {
 		s.close(ctx, s.link) // which has ended, so that the server is told nothing
 	} else {
-		s.sayGoodbye(ctx, pumped)
+		s.sayGoodbye(ctx)
 	}
 	for it := range s.sent {
 		it.abort()
@@ -247,8 +248,7 @@ func (s *Session) write(what func() error) (isWritten bool) {
 // sayGoodbye cancels what the server works on and ends the MCP session. Each step
 // has its own limit: a server or client that holds up one does not take away the
 // next.
-func (s *Session) sayGoodbye(ctx context.Context, pumped <-chan struct{}) {
-	s.await(ctx, pumped, goodbye)
+func (s *Session) sayGoodbye(ctx context.Context) {
 	telling, cancel := context.WithTimeout(ctx, goodbye)
 	defer cancel()
 	lk := s.link
