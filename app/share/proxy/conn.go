@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -192,9 +193,7 @@ func unexpected(h wire.Header) error {
 // alone serves a client whose server cannot be shared: its shim runs that, and
 // the connection says that it is here.
 func (c *connection) alone(why string, wish share.Request) {
-	if why == "" {
-		why = "it could not be shared when it was started"
-	}
+	why = cmp.Or(why, "it could not be shared when it was started")
 	show, detach := c.options.Broker.AttachUnshared(c.who, why, wish)
 	defer detach()
 	ran := func(text string) { // "" where it could not be started

@@ -45,7 +45,6 @@ func (s *Session) incomingAnswer(lk *link, m wire.Message, line []byte) {
 		s.odd.log(s.o.Log, slog.LevelWarn, "The server answered what nobody asked for; it was dropped", "bytes", len(line))
 		return
 	}
-	r.answered = true
 	if m.Result != nil && s.link == lk { // else it may be that of another project
 		s.learn(r, m.Result)
 	}

@@ -8,9 +8,9 @@ import (
 	"lamplighter/app/share/wire"
 )
 
-// rootsID begins the ids under which we ask a client for its roots, each time another one:
-// an answer that comes late may tell what the roots were, and nobody takes it. Serena
-// counts its own.
+// rootsID begins the ids under which we ask a client for its roots, before the number of the
+// call that needs them: an answer that comes late may tell what the roots were, and nobody
+// takes it. Serena counts its own.
 const rootsID = "lamplighter-roots-"
 
 // rootsTime is how long a client may take to tell its roots, for which its call waits.
@@ -28,8 +28,7 @@ func (s *Session) findProject(ctx context.Context, it *item) (err error) {
 		return nil
 	}
 	s.project = "" // until they name another one
-	s.rootsAsked++
-	id := fmt.Sprint(rootsID, s.rootsAsked)
+	id := fmt.Sprint(rootsID, it.seq)
 	roots := make(chan []byte, 1)
 	s.asked[id] = question{roots: roots}
 	line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%q,"method":"roots/list"}`, id)

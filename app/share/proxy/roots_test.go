@@ -36,18 +36,18 @@ func TestRootsChange(t *testing.T) {
 	c.begin()
 	apptest.Contains(t, c.ask("%s", strings.Replace(initializeLine, `"sampling"`, `"roots":{},"sampling"`, 1)), `"id":0`)
 	c.put(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	asks := func(id string) {
+	tells := func(call uint64, roots string) {
+		id := fmt.Sprint(rootsID, call)
 		apptest.Eventually(t, "it is asked", func() bool { return c.holds(`"id":"`+id+`"`, "roots/list") })
+		c.put(`{"jsonrpc":"2.0","id":%q,"result":{"roots":%s}}`, id, roots)
 	}
 	first := c.call(1, "echo", "{}")
-	asks("lamplighter-roots-1")
-	c.put(`{"jsonrpc":"2.0","id":"lamplighter-roots-1","result":{"roots":[]}}`)
+	tells(first, "[]")
 	apptest.Contains(t, c.get(first), noProject)
-	c.put(`{"jsonrpc":"2.0","id":"lamplighter-roots-1","result":{"roots":[{"uri":"/a"}]}}`)
+	tells(first, `[{"uri":"/a"}]`)
 	c.put(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
 	second := c.call(2, "echo", "{}")
-	asks("lamplighter-roots-2")
-	c.put(`{"jsonrpc":"2.0","id":"lamplighter-roots-2","result":{"roots":[{"uri":"/b"}]}}`)
+	tells(second, `[{"uri":"/b"}]`)
 	apptest.Contains(t, c.get(second), "echo")
 	if project := member.Project(); project != "/b" {
 		t.Errorf("it has the project %q", project)
@@ -55,8 +55,7 @@ func TestRootsChange(t *testing.T) {
 	// They change again, so that its edits do not belong to /b any more.
 	c.put(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
 	third := c.call(3, "echo", "{}")
-	asks("lamplighter-roots-3")
-	c.put(`{"jsonrpc":"2.0","id":"lamplighter-roots-3","result":{"roots":[{"uri":"/b"},{"uri":"/c"}]}}`)
+	tells(third, `[{"uri":"/b"},{"uri":"/c"}]`)
 	apptest.Contains(t, c.get(third), noProject)
 	// One that cannot be had is asked for again.
 	for i, want := range []string{"it is broken", "echo"} {
@@ -65,9 +64,7 @@ func TestRootsChange(t *testing.T) {
 			c.put(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
 		}
 		call := c.call(4+i, "echo", "{}")
-		id := fmt.Sprint(rootsID, 4+i)
-		asks(id)
-		c.put(`{"jsonrpc":"2.0","id":%q,"result":{"roots":[{"uri":"/c"}]}}`, id)
+		tells(call, `[{"uri":"/c"}]`)
 		apptest.Contains(t, c.get(call), want)
 	}
 }

@@ -148,9 +148,8 @@ type Session struct {
 
 	project string // that the client knows that it has, "" for none
 	// askRoots says that its roots may tell it otherwise, until it has tried to change it
-	// by itself. rootsAsked is how often it was asked for them.
-	askRoots   bool
-	rootsAsked int
+	// by itself.
+	askRoots bool
 
 	over context.Context // ends when the client has gone or Serve ends: nothing is sent or written any more
 	end  context.CancelFunc
@@ -254,11 +253,11 @@ func (s *Session) sayGoodbye(ctx context.Context) {
 	lk := s.link
 	var told []<-chan struct{}
 	for _, it := range s.pending {
-		if it.link == nil || it.answered {
+		if it.link == nil {
 			continue
 		}
 		s.o.Servers.Lingering(unseen)
-		if !it.cancelled && it.link == lk {
+		if !it.told && it.link == lk {
 			told = append(told, lk.session.Begin(telling, cancellation(it.ID, "the client has gone"), nil, func(error) {}))
 		}
 	}

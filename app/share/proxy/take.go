@@ -24,15 +24,13 @@ type item struct {
 
 	accepted, answerWritten bool // guarded by Session.out
 
-	size      int   // that Session.held has of it
-	link      *link // that it was, or is to be, sent on; nil while it waits for the server behind what is before it
-	tries     int
-	told      bool // its fate has been told, or is being told
-	cancelled bool
-	answered  bool        // the server has answered it, whether anybody wanted that or not
-	progress  float64     // that tellHang has shown
-	overdue   *time.Timer // see Session.waitsLong
-	abort     func()      // ends its call; nil before it was sent
+	size     int   // that Session.held has of it
+	link     *link // that it was, or is to be, sent on; nil while it waits for the server behind what is before it
+	tries    int
+	told     bool        // its fate has been told, or is being told
+	progress float64     // that tellHang has shown
+	overdue  *time.Timer // see Session.waitsLong
+	abort    func()      // ends its call; nil before it was sent
 }
 
 // overdueAfter is how long a request waits for the server before it is accepted
@@ -127,7 +125,6 @@ func (s *Session) takeCancellation(it *item) {
 	}
 	lk := r.link
 	if lk != nil {
-		r.cancelled = true
 		s.o.Servers.Lingering(unseen)
 		time.AfterFunc(unseen, r.abort) // which does nothing when it has ended
 	}
@@ -220,7 +217,7 @@ func (s *Session) accept(it *item) bool {
 }
 
 // tell tells the fate of a request, unless it was told before: its answer, nil when
-// nothing answers it any more.
+// it was cancelled. Then it keeps its id while the server works on it.
 func (s *Session) tell(it *item, answer []byte) {
 	if it.told {
 		return
@@ -229,7 +226,7 @@ func (s *Session) tell(it *item, answer []byte) {
 	if it.leaves != "" {
 		s.project = it.leaves
 	}
-	if !it.cancelled {
+	if answer != nil || it.link == nil {
 		s.forget(it)
 	}
 	s.changed.Broadcast() // there is room for another one
