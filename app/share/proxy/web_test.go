@@ -219,15 +219,23 @@ func TestWebStreamsOfOneClient(t *testing.T) {
 
 func TestWebCancel(t *testing.T) {
 	s := serveWeb(t, nil)
-	c := s.begin(t, "/a")
-	ended := make(chan []string)
-	go func() { _, got := c.post(callLine(5, "wait", "{}")); ended <- got }()
-	apptest.Eventually(t, "it waits", func() bool { return s.world.server("/a").InFlight() == 1 })
-	if status, _ := c.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}`); status != http.StatusAccepted {
-		t.Errorf("status %d", status)
-	}
-	if got := <-ended; len(got) != 0 {
-		t.Errorf("a cancelled request got %q", got)
+	for accept, want := range map[string]int{both: http.StatusOK, jsonType: http.StatusAccepted} {
+		c := s.begin(t, "/a")
+		c.accept = accept
+		status, ended := 0, make(chan []string)
+		go func() {
+			var got []string
+			status, got = c.post(callLine(5, "wait", "{}"))
+			ended <- got
+		}()
+		apptest.Eventually(t, "it waits", func() bool { return s.world.server("/a").InFlight() == 1 })
+		if status, _ := c.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}`); status != http.StatusAccepted {
+			t.Errorf("status %d", status)
+		}
+		if got := <-ended; len(got) != 0 || status != want {
+			t.Errorf("a cancelled request got %d %q", status, got)
+		}
+		apptest.Eventually(t, "it waits no more", func() bool { return s.world.server("/a").InFlight() == 0 })
 	}
 }
 
