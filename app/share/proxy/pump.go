@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -58,32 +59,27 @@ func (s *Session) mayGo(it *item) bool {
 
 // forward works on a line. It is true when that goes on until callDone.
 func (s *Session) forward(ctx context.Context, it *item) bool {
-	ready := len(s.initializeLine) > 0
 	switch {
 	case it.told:
-	case it.Kind == wire.Request && it.Method == "initialize":
+	case it.Kind != wire.Request:
+		s.passOn(ctx, it)
+	case it.Method == "initialize":
 		s.initialize(ctx, it)
-	case it.Kind == wire.Request && !ready:
+	case len(s.initializeLine) == 0:
 		s.fail(it, wire.CodeInvalid, "initialize comes first")
 	case it.activates:
 		return s.activate(ctx, it)
-	case it.Kind == wire.Request && s.o.Plan == nil && activates(it.Message):
+	case s.o.Plan == nil && activates(it.Message):
 		s.tellText(it, sameProject, true)
-	case it.Kind == wire.Request && it.Method == "tools/call":
+	case it.Method == "tools/call":
 		why := s.whyNot(ctx, it)
 		if why == "" {
 			return s.request(ctx, it)
 		}
 		s.tellText(it, why, true)
-	case it.Kind == wire.Request && s.link == nil && s.fromCache(it):
-	case it.Kind == wire.Request:
-		return s.request(ctx, it)
-	case it.link != nil:
-		if s.accept(it) {
-			s.pass(ctx, it.link, it.line)
-		}
+	case s.link == nil && s.fromCache(it):
 	default:
-		s.notification(ctx, it)
+		return s.request(ctx, it)
 	}
 	return false
 }
@@ -165,14 +161,14 @@ func (s *Session) callDone(it *item, err error) {
 	s.done(it)
 }
 
-// notification passes on what the client only says. It starts no server: the
-// next one hears what matters from the replay. Before initialize there is none, and initialize
-// forgets what came before it.
-func (s *Session) notification(ctx context.Context, it *item) {
+// passOn passes on what has no answer: what overtakes to the server that it is for, and else to
+// the one that there is. It starts none: the next one hears what matters from the replay. Before
+// initialize there is none, and initialize forgets what came before it.
+func (s *Session) passOn(ctx context.Context, it *item) {
 	if !s.accept(it) {
 		return
 	}
-	lk := s.link
+	lk := cmp.Or(it.link, s.link)
 	if lk != nil {
 		s.pass(ctx, lk, it.line)
 	}

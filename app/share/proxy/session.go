@@ -178,9 +178,9 @@ func newSession(o SessionOptions) *Session {
 }
 
 // Serve works until the client has gone. Then it cancels what the server works on and
-// ends the MCP session, within seconds, and returns nil. When ctx ends it returns at
-// once with its error, and cancels and ends nothing at the server: the next process goes
-// on with the conversation. It may be called once.
+// ends the MCP session, within seconds, and returns nil. When ctx ends it returns its error
+// as soon as nothing is sent any more, and cancels and ends nothing at the server: the next
+// process goes on with the conversation. It may be called once.
 func (s *Session) Serve(ctx context.Context) error {
 	// That the pump and calls end with us is not told as the fate of a request. The shim of
 	// the client tells that.
