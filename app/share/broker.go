@@ -150,7 +150,7 @@ func (b *Broker) Note(e monitor.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, g := range b.groups {
-		if r := g.run; r != nil && r.server.Identity().String() == e.ID && r.ending == "" && !r.exited {
+		if r := g.run; r.usable() && r.server.Identity().String() == e.ID {
 			r.ordered, r.orderAt = ordered, time.Now()
 		}
 	}

@@ -108,15 +108,15 @@ func (m *Client) Acquire(ctx context.Context) (Endpoint, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return Endpoint{
-		URL: r.server.MCPURL(), Transport: r.transport, Shut: r.shut, Gone: r.gone,
-		Why: func() (why string) {
-			ctx, cancel := context.WithTimeout(context.Background(), whyTime)
-			defer cancel()
-			_ = b.until(ctx, func() bool {
-				why = r.how()
-				return r.ending != "" || r.over
-			})
-			return why
+		URL: r.server.MCPURL(), Transport: r.transport, Shut: r.open.Done(), Gone: r.gone.Done(),
+		Why: func() string {
+			select {
+			case <-r.server.Done():
+			case <-time.After(whyTime):
+			}
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			return r.how()
 		},
 	}, nil
 }

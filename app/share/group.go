@@ -57,40 +57,33 @@ type run struct {
 	group     *group
 	server    Server
 	transport *http.Transport
-	settings  string        // their fingerprint when it was started; "" is not known
-	inherited bool          // an earlier run of this program has started it, whose clients have named sessions of its REPL
-	gone      chan struct{} // closed when its process has ended, or it was replaced
+	settings  string          // their fingerprint when it was started; "" is not known
+	inherited bool            // an earlier run of this program has started it, whose clients have named sessions of its REPL
+	gone      context.Context // until its process has ended, or it was replaced
+	lose      context.CancelFunc
 
 	// Guarded by the broker's mu.
-	exited  bool          // its process has ended, or it was replaced: gone is closed
-	over    bool          // all of it has gone
-	hung    time.Time     // since when it does not answer; zero while it does
-	shut    chan struct{} // see gate
-	ending  string        // why we end it, a part of a sentence; "" when nobody does
-	failed  error         // of the last try to end it
-	ordered string        // who else has ordered its end: "by the tray"
+	hung    time.Time       // since when it does not answer; zero while it does
+	open    context.Context // see gate
+	shut    context.CancelFunc
+	ending  string // why we end it, a part of a sentence; "" when nobody does
+	failed  error  // of the last try to end it
+	ordered string // who else has ordered its end: "by the tray"
 	orderAt time.Time
 }
 
 // usable reports whether requests can be sent to it.
-func (r *run) usable() bool { return r != nil && !r.exited && r.ending == "" }
+func (r *run) usable() bool { return r != nil && r.gone.Err() == nil && r.ending == "" }
 
 // gate shuts a server that hangs or is about to be ended, and opens it again after that.
 // Who begins a request from then on knows it: see Client.Began. The caller holds mu.
 func (r *run) gate() {
-	if r == nil {
-		return
-	}
-	shuts := r.ending != "" || !r.hung.IsZero()
-	select {
-	case <-r.shut:
-		if !shuts {
-			r.shut = make(chan struct{})
-		}
-	default:
-		if shuts {
-			close(r.shut)
-		}
+	switch {
+	case r == nil:
+	case r.ending != "" || !r.hung.IsZero():
+		r.shut()
+	case r.open.Err() != nil:
+		r.open, r.shut = context.WithCancel(context.Background())
 	}
 }
 
@@ -218,7 +211,9 @@ func (b *Broker) started(g *group, s *start, r *run, err error) {
 		b.notStarted(g, s)
 		return
 	}
-	r.transport, r.gone, r.shut = mcp.NewTransport(), make(chan struct{}), make(chan struct{})
+	r.transport = mcp.NewTransport()
+	r.gone, r.lose = context.WithCancel(context.Background())
+	r.open, r.shut = context.WithCancel(context.Background())
 	g.run, g.since, g.used, g.reason = r, now, now, ""
 	g.wait, g.held = time.Time{}, false
 	g.where = r.server.Project()
@@ -279,14 +274,6 @@ func (b *Broker) attend(r *run) {
 // came of that.
 const orderTime = time.Minute
 
-// lose tells those who have a server that they have it no more. The caller holds mu.
-func (r *run) lose() {
-	if !r.exited {
-		r.exited = true
-		close(r.gone)
-	}
-}
-
 // over takes a server that has gone out of its group, so that the next one can start.
 func (b *Broker) over(r *run) {
 	g := r.group
@@ -294,7 +281,6 @@ func (b *Broker) over(r *run) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer b.change()
-	r.over = true
 	if g.run != r { // it was replaced
 		b.left = slices.DeleteFunc(b.left, func(other *run) bool { return other == r })
 		return

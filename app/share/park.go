@@ -63,7 +63,7 @@ func (b *Broker) look(forbidden string) (next time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, g := range b.groups {
-		if g.run == nil || g.run.exited || b.open.Err() != nil {
+		if g.run == nil || g.run.gone.Err() != nil || b.open.Err() != nil {
 			continue
 		}
 		next = min(cmp.Or(next, lookAgain(b.o.Idle())), b.lookHung(g))

@@ -19,7 +19,7 @@ func (b *Broker) Hung(ids []monitor.Identity) {
 	defer b.mu.Unlock()
 	for _, g := range b.groups {
 		r := g.run
-		if r == nil || r.exited {
+		if r == nil || r.gone.Err() != nil {
 			continue
 		}
 		if hangs := slices.Contains(ids, r.server.Identity()); hangs == r.hung.IsZero() {
