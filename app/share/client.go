@@ -64,7 +64,6 @@ func (m *Client) join(plan *Plan) {
 func (m *Client) part() {
 	g := m.group
 	g.members = slices.DeleteFunc(g.members, func(other *Client) bool { return other == m })
-	g.wait = time.Time{}
 	if len(g.members) == 0 {
 		g.used = time.Now()
 	}
@@ -152,9 +151,10 @@ func (m *Client) Lingering(d time.Duration) {
 	b := m.broker
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if until := time.Now().Add(d); !m.gone && until.After(m.group.until) {
-		m.group.until = until
-		b.change()
+	g, now := m.group, time.Now()
+	g.used = now
+	if until := now.Add(d); until.After(g.until) {
+		g.until = until
 	}
 }
 

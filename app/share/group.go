@@ -42,10 +42,8 @@ type group struct {
 	since  time.Time        // of being parked, starting or running
 
 	used  time.Time // the last answer, the start, or when the first member came or the last one went
-	until time.Time // something may run on unseen until then
-	wait  time.Time // nothing is to be ended before
+	until time.Time // it is not to be looked at before: something may run on unseen, or it was just looked at
 	held  bool      // the last look found what would be lost, and nobody has asked anything since
-	look  bool      // somebody is looking whether it can be ended, or ends it
 	why   string    // in words, why the next one starts; "" when a request has asked for it
 }
 
@@ -215,7 +213,6 @@ func (b *Broker) started(g *group, s *start, r *run, err error) {
 	r.gone, r.lose = context.WithCancel(context.Background())
 	r.open, r.shut = context.WithCancel(context.Background())
 	g.run, g.since, g.used, g.reason = r, now, now, ""
-	g.wait, g.held = time.Time{}, false
 	g.where = r.server.Project()
 	b.busy.Go(func() { b.attend(r) })
 	if why == "" && g.last.PID != 0 && len(g.members) > 0 {
@@ -303,7 +300,7 @@ func (b *Broker) over(r *run) {
 func (g *group) part(reason string) {
 	now := time.Now()
 	g.last, g.run, g.since, g.ended, g.reason = g.run.server.Identity(), nil, now, now, reason
-	g.look, g.until = false, time.Time{}
+	g.held, g.until = false, time.Time{}
 	if g.inFlight == 0 {
 		g.seen = nil
 	}

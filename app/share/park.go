@@ -38,7 +38,7 @@ func (g *group) due(idle time.Duration, forbidden bool) (at time.Time, ok bool) 
 	case idle <= 0:
 		return at, false
 	}
-	return slices.MaxFunc([]time.Time{g.used.Add(idle), g.until, g.wait}, time.Time.Compare), true
+	return slices.MaxFunc([]time.Time{g.used.Add(idle), g.until}, time.Time.Compare), true
 }
 
 // attendAll sees to the servers, until ctx ends.
@@ -80,12 +80,12 @@ func (b *Broker) lookIdle(g *group, forbidden string) (next time.Duration) {
 	r, used := g.run, g.used
 	at, due := g.due(b.o.Idle(), forbidden != "")
 	switch left := time.Until(at); {
-	case !due || g.look || r.ending != "":
+	case !due || r.ending != "":
 		return lookMost
 	case left > 0:
 		return left
 	}
-	g.look = true
+	g.until = time.Now().Add(lookAgain(b.o.Idle()))
 	b.busy.Go(func() { b.tryEnd(r, used, forbidden) })
 	return lookMost
 }
@@ -104,16 +104,12 @@ func (b *Broker) tryEnd(r *run, used time.Time, forbidden string) {
 	case len(g.members) == 0:
 		ending, by = "no client had it", launch.ByLeaving
 	}
-	ends := g.run == r && r.usable() && why == "" && same && !time.Now().Before(g.until) && b.open.Err() == nil
-	switch {
-	case ends:
+	ends := g.run == r && r.usable() && why == "" && same && b.open.Err() == nil
+	if ends {
 		r.ending = ending
-	case g.run == r:
-		g.look, g.held = false, held && same
-		if why != "" {
-			b.o.Log.Debug("a server that nobody needs goes on", "server", r.server.Identity().String(), "why", why)
-			g.wait = time.Now().Add(lookAgain(b.o.Idle()))
-		}
+	} else {
+		b.o.Log.Debug("a server that nobody needs goes on", "server", r.server.Identity().String(), "why", why)
+		g.held = held && same && g.run == r
 	}
 	b.change()
 	b.mu.Unlock()

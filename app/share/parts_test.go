@@ -34,7 +34,7 @@ func TestDue(t *testing.T) {
 		"never":                    {group{members: some, used: at(5)}, 0, false, -1},
 		"something goes on":        {group{members: some, used: at(5), until: at(40)}, ten, false, 40},
 		"something went on":        {group{members: some, used: at(5), until: at(7)}, ten, false, 15},
-		"looked at":                {group{members: some, used: at(5), wait: at(16)}, ten, false, 16},
+		"looked at":                {group{members: some, used: at(5), until: at(16)}, ten, false, 16},
 		"holds variables":          {group{members: some, used: at(5), held: true}, ten, false, -1},
 		"holds those of who left":  {group{used: at(6), held: true}, ten, false, 16},
 		"without, and it goes on":  {group{used: at(6), until: at(30)}, time.Minute, false, 30},
@@ -44,7 +44,7 @@ func TestDue(t *testing.T) {
 		"forbidden, in flight":     {group{members: some, inFlight: 1}, 0, true, -1},
 		"forbidden, variables":     {group{members: some, held: true}, 0, true, -1},
 		"in flight, nobody's own":  {group{inFlight: 3, used: at(5)}, time.Minute, false, -1},
-		"looked at without leases": {group{used: at(5), wait: at(20)}, time.Minute, false, 20},
+		"looked at without leases": {group{used: at(5), until: at(20)}, time.Minute, false, 20},
 	} {
 		got, ok := test.g.due(test.idle, test.forbidden)
 		if ok != (test.want >= 0) || ok && got.Truncate(time.Minute) != at(test.want) {
