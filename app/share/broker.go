@@ -70,12 +70,12 @@ func (b *Broker) Serve(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// groupOf returns the group of a key. The caller holds mu.
-func (b *Broker) groupOf(key string) *group {
-	g := b.groups[key]
+// groupOf returns the group of a plan's key. The caller holds mu.
+func (b *Broker) groupOf(plan *Plan) *group {
+	g := b.groups[plan.Key]
 	if g == nil {
-		g = &group{key: key, since: time.Now()}
-		b.groups[key] = g
+		g = &group{plan: plan, since: time.Now()}
+		b.groups[plan.Key] = g
 	}
 	return g
 }
@@ -88,18 +88,14 @@ const mostIdle = 32
 // holds mu.
 func (b *Broker) change() {
 	idle := 0
-	var oldest *group
-	for _, g := range b.groups {
+	for key, g := range b.groups {
 		g.run.gate()
 		if len(g.members) > 0 || g.runs() || g.crashes.matters(time.Now()) {
 			continue
 		}
-		if idle++; oldest == nil || g.since.Before(oldest.since) {
-			oldest = g
+		if idle++; idle > mostIdle {
+			delete(b.groups, key) // any of them
 		}
-	}
-	if idle > mostIdle {
-		delete(b.groups, oldest.key)
 	}
 	b.changed.Ring()
 	b.tell()

@@ -49,10 +49,8 @@ func (m *Client) Move(plan Plan) (before Plan) {
 
 // join takes the client into the group of a plan. The caller holds mu.
 func (m *Client) join(plan *Plan) {
-	g := m.broker.groupOf(plan.Key)
-	m.group, m.plan = g, plan
-	g.plan = plan
-	g.where = plan.Spec.Project
+	g := m.broker.groupOf(plan)
+	m.group, m.plan, g.plan = g, plan, plan
 	if len(g.members) == 0 {
 		g.used = time.Now() // who comes is about to ask for something
 	}
@@ -95,12 +93,7 @@ const whyTime = time.Second
 // after Began.
 func (m *Client) Acquire(ctx context.Context) (Endpoint, error) {
 	b := m.broker
-	r, err := b.acquire(ctx, func() (*group, error) {
-		if m.gone {
-			return nil, errLeft
-		}
-		return m.group, nil
-	})
+	r, err := b.acquire(ctx, m)
 	if err != nil {
 		return Endpoint{}, err
 	}

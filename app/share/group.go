@@ -21,8 +21,7 @@ import (
 // broker's mu, except those that never change. At most one of starting and run is
 // set; without either the server is parked, or was never needed.
 type group struct {
-	key     string    // never changes
-	plan    *Plan     // of who came last; nil when nobody came since it was adopted
+	plan    *Plan     // of who came last, whose key never changes; until somebody comes to one that was adopted it does not say how to start
 	members []*Client // in the order in which they came
 	// inFlight is how many requests have no answer yet, those of clients that have left
 	// included.
@@ -36,7 +35,6 @@ type group struct {
 	seen     []string            // sessions of the REPL that clients have named, the newest last
 
 	last   monitor.Identity // the process that ended last, zero when there was none
-	where  string           // the project
 	ended  time.Time        // when that was
 	reason string           // why no server runs: a part of a sentence
 	since  time.Time        // of being parked, starting or running
@@ -92,19 +90,16 @@ func (g *group) runs() bool { return g.run != nil || g.starting != nil }
 // what an earlier run has left. What has survived is tried to be ended for longer.
 const waitTime = 20 * time.Second
 
-// acquire returns the server of a group, and starts it when it does not run. Which group
-// that is, or why none, is asked again and again with mu held.
-func (b *Broker) acquire(ctx context.Context, of func() (*group, error)) (r *run, err error) {
+// acquire returns the server of a client, also after it has moved, and starts it when it
+// does not run.
+func (b *Broker) acquire(ctx context.Context, m *Client) (r *run, err error) {
 	var waits *start
-	var since time.Time // since when it waits for what may take waitTime at most
+	end := time.Now().Add(waitTime) // of the wait for what may take that long at most
 	gone := b.until(ctx, func() bool {
 		var limit error
-		switch r, limit, err = b.tryAcquire(of, &waits); {
-		case limit == nil:
-			since = time.Time{}
-		case since.IsZero():
-			since = time.Now()
-		case time.Since(since) >= waitTime:
+		if r, limit, err = b.tryAcquire(m, &waits); limit == nil {
+			end = time.Now().Add(waitTime)
+		} else if !time.Now().Before(end) {
 			err = fmt.Errorf("%w within %s; ask again", limit, monitor.Span(waitTime))
 		}
 		return r != nil || err != nil
@@ -115,11 +110,11 @@ func (b *Broker) acquire(ctx context.Context, of func() (*group, error)) (r *run
 // tryAcquire returns the server when there is one, or why there will be none; else who
 // asks waits, and limit is the error when that takes longer than waitTime. The caller
 // holds mu.
-func (b *Broker) tryAcquire(of func() (*group, error), waits **start) (r *run, limit, err error) {
-	g, err := of()
+func (b *Broker) tryAcquire(m *Client, waits **start) (r *run, limit, err error) {
+	g := m.group
 	switch s := *waits; {
-	case err != nil:
-		return nil, nil, err
+	case m.gone:
+		return nil, nil, errLeft
 	case b.open.Err() != nil:
 		return nil, nil, errEnding
 	case s != nil && s.err != nil:
@@ -156,14 +151,12 @@ func (b *Broker) begin(g *group, left Server) {
 	b.busy.Go(func() {
 		var err error
 		if g.lock == nil {
-			g.lock, err = lockKey(b.open, b.o.LockDir, g.key)
+			g.lock, err = lockKey(b.open, b.o.LockDir, plan.Key)
 		}
 		r := &run{group: g, server: left, inherited: true}
 		switch {
 		case left != nil && err != nil:
-			if b.open.Err() == nil {
-				b.o.Log.Warn("a server of an earlier run goes on without the lock of its key", "server", left.Identity().String(), "error", err)
-			}
+			b.o.Log.Warn("a server of an earlier run goes on without the lock of its key", "server", left.Identity().String(), "error", err)
 			err = nil
 		case left == nil && err == nil:
 			r, err = b.launch(g, plan)
@@ -176,10 +169,10 @@ func (b *Broker) begin(g *group, left Server) {
 func (b *Broker) launch(g *group, plan *Plan) (*run, error) {
 	// The client may have been here for days.
 	if why := b.o.Forbid(b.open); why != "" {
-		return nil, &forbidden{monitor.Clean(why)}
+		return nil, fmt.Errorf("the server is not started: %w; a client that is started now gets a server of its own", alone(monitor.Clean(why)))
 	}
 	spec := plan.Spec
-	spec.Lifetime, spec.Key, spec.Limit = launch.Shared, g.key, b.o.Limit()
+	spec.Lifetime, spec.Key, spec.Limit = launch.Shared, plan.Key, b.o.Limit()
 	spec.AskedBy = func() (first monitor.Client) { // of those who are here then
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -213,7 +206,6 @@ func (b *Broker) started(g *group, s *start, r *run, err error) {
 	r.gone, r.lose = context.WithCancel(context.Background())
 	r.open, r.shut = context.WithCancel(context.Background())
 	g.run, g.since, g.used, g.reason = r, now, now, ""
-	g.where = r.server.Project()
 	b.busy.Go(func() { b.attend(r) })
 	if why == "" && g.last.PID != 0 && len(g.members) > 0 {
 		why = "started again by a request, " + monitor.Span(now.Sub(g.ended)) + " after it had ended"
@@ -239,9 +231,9 @@ func (b *Broker) notStarted(g *group, s *start) {
 		}
 	}
 	g.since, g.reason = now, monitor.NotStarted+monitor.Shorten(monitor.Clean(why), reasonColumns)
-	var no *forbidden
-	if errors.As(s.err, &no) {
-		g.reason = no.why
+	var forbidden alone
+	if errors.As(s.err, &forbidden) {
+		g.reason = string(forbidden)
 	}
 }
 
@@ -324,7 +316,7 @@ func (b *Broker) record(g *group, id monitor.Identity, kind monitor.EventKind, d
 // label names the server of a group in events as the model does.
 func (g *group) label(id monitor.Identity) string {
 	in := monitor.Instance{Identity: id, Kind: monitor.KindSerena}
-	if name := filepath.Base(g.where); name != "." && name != string(filepath.Separator) {
+	if name := filepath.Base(g.plan.Spec.Project); name != "." && name != string(filepath.Separator) {
 		in.ProjectName = name
 	}
 	if g.run == nil {

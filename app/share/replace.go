@@ -122,7 +122,7 @@ func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, e
 			return false
 		}
 		r.ending = "it is restarted" // nobody else ends it
-		if known = g.plan != nil; known {
+		if known = g.plan.Fingerprint != nil; known {
 			g.why = "restarted"
 		}
 		b.change()
@@ -141,14 +141,12 @@ func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, e
 			r.ending = ""
 		}
 		g.why = ""
-		if g.run == r {
-			g.used = time.Now()
-		}
+		g.used = time.Now()
 		b.change()
 		return next, err
 	}
 	if known {
-		if r, err = b.acquire(ctx, func() (*group, error) { return g, nil }); err == nil {
+		if r, err = b.acquire(ctx, &Client{group: g}); err == nil {
 			next = r.server.Identity()
 		}
 	}

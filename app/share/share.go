@@ -148,11 +148,3 @@ var (
 	errCrashes    = errors.New("the server has ended too often in a short time")
 	errTaken      = errors.New("another lamplighter has the server for this key")
 )
-
-// forbidden says that nothing may be shared now.
-type forbidden struct{ why string }
-
-// Error says what to do.
-func (e *forbidden) Error() string {
-	return "the server is not started: " + e.why + "; a client that is started now gets a server of its own"
-}

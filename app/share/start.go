@@ -47,14 +47,14 @@ func (b *Broker) adopt(ctx context.Context) {
 
 // adoptOne takes a server over. The caller holds mu.
 func (b *Broker) adoptOne(s Server) {
-	g := b.groupOf(s.Key())
-	if s.Key() == "" || g.runs() {
+	plan := &Plan{Key: s.Key(), Spec: launch.Spec{Project: s.Project()}}
+	if g := b.groups[s.Key()]; s.Key() == "" || g != nil && g.runs() {
 		// Two of one key are one too many. Nobody can join it, so that it ends
 		// after a while; until then who has it may end his work.
 		b.o.Log.Warn("a shared server of an earlier run has no key of its own, and will be ended", "server", s.Identity().String())
-		g = b.groupOf(s.Key() + " " + s.Identity().String())
+		plan.Key += " " + s.Identity().String()
 	}
-	b.begin(g, s)
+	b.begin(b.groupOf(plan), s)
 }
 
 // How long another program may keep the lock of a key, because it is being

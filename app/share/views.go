@@ -54,11 +54,8 @@ func (b *Broker) Shared() []monitor.Shared {
 // shared is the group as it is now. The caller holds mu.
 func (g *group) shared() monitor.Shared {
 	s := monitor.Shared{
-		Server: g.last, Key: g.key, Kind: monitor.KindSerena, Project: g.where,
+		Server: g.last, Key: g.plan.Key, Kind: monitor.KindSerena, Project: g.plan.Spec.Project, Context: g.plan.Context, Modes: slices.Clone(g.plan.Modes),
 		Parked: !g.runs(), Starting: g.starting != nil && g.run == nil, Since: g.since, Reason: g.reason, Waiting: g.inFlight,
-	}
-	if g.plan != nil {
-		s.Context, s.Modes = g.plan.Context, slices.Clone(g.plan.Modes)
 	}
 	for _, m := range g.members {
 		s.Clients = append(s.Clients, m.client)
