@@ -65,7 +65,6 @@ type run struct {
 	ending  string // why we end it, a part of a sentence; "" when nobody does
 	failed  error  // of the last try to end it
 	ordered string // who else has ordered its end: "by the tray"
-	orderAt time.Time
 }
 
 // usable reports whether requests can be sent to it.
@@ -246,9 +245,6 @@ func (b *Broker) attend(r *run) {
 		return
 	}
 	b.mu.Lock()
-	if time.Since(r.orderAt) > orderTime {
-		r.ordered = "" // that came to nothing
-	}
 	r.lose()
 	b.change()
 	b.mu.Unlock()
@@ -258,10 +254,6 @@ func (b *Broker) attend(r *run) {
 	case <-b.lifetime.Done():
 	}
 }
-
-// orderTime is how long after the order to end a server its end is taken for what
-// came of that.
-const orderTime = time.Minute
 
 // over takes a server that has gone out of its group, so that the next one can start.
 func (b *Broker) over(r *run) {
