@@ -61,7 +61,7 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	languages := &languageServers{stop.New(stop.Options{Log: b.log, Limits: b.Limits.Stop}), b.record}
 	b.startPolicies(orders, lockHeld)
 	b.startSessions(ctx)
-	b.startSharing(pins.unknown, orders)
+	b.startSharing(ctx, pins.unknown, orders)
 	b.add("servers that hang", eachSnapshot(b.model, func(s *monitor.Snapshot) { b.broker.Hung(hungIn(s)) }))
 	// Looked at while the clients are there still, and said when all else is done:
 	// whoever does not read, or has gone, must not hold the end up or cut it short.
@@ -137,7 +137,6 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	starting.Add(service{"launcher", b.launcher.Serve})
 	starting.Add(service{"sessions", b.sessions.Serve})
 	starting.Add(service{"shared servers", b.broker.Serve})
-	starting.Add(service{"what can be shared", b.planner.Serve})
 	launching := starting.ServeBackground(ctx)
 	ended := b.supervisor.ServeBackground(ctx)
 	err := b.serveTray(ctx)

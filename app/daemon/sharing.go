@@ -26,10 +26,10 @@ const sharedStart = time.Minute
 
 // startSharing makes the parts through which clients share servers, after those that start
 // servers; orders end those that hang.
-func (b *background) startSharing(unknownPins func() error, orders api.Stopper) {
+func (b *background) startSharing(ctx context.Context, unknownPins func() error, orders api.Stopper) {
 	b.sharingChanged = monitor.NewBell()
 	settings := func() config.Sharing { return b.layers.now.Load().sharing } // that hold now
-	b.planner = share.NewPlanner(share.PlannerOptions{
+	b.planner = share.NewPlanner(ctx, share.PlannerOptions{
 		Finder: b.finder, Environment: b.finder.Environment, OthersLoggedIn: share.LoggedIn,
 		Allowed: func() bool { return settings().WithOtherUsers },
 	})

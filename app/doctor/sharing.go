@@ -66,11 +66,10 @@ func gatherSharing(ctx context.Context, o Options, w world) sharingFacts {
 	if o.Directory == "" || w.finder == nil {
 		return f
 	}
-	planned := share.NewPlanner(share.PlannerOptions{
+	planned := share.NewPlanner(ctx, share.PlannerOptions{
 		Finder: w.finder, Environment: func(context.Context, ...string) []string { return o.Environ },
 		OthersLoggedIn: share.LoggedIn, Allowed: func() bool { return true },
 	})
-	defer planned.Close()
 	f.plan, f.planning = planned.Plan(ctx, share.Request{Dir: o.Directory, Command: exampleCommand, Env: relevant(o.Environ)})
 	f.here = o.Directory
 	return f

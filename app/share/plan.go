@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"lamplighter/app/launch"
@@ -100,33 +99,15 @@ type Planner struct {
 	others   string
 	othersAt time.Time
 
-	lifetime  context.Context // from NewPlanner to Close
-	end       context.CancelFunc
+	lifetime  context.Context
 	resolving project.Looks // for what a command runs, which the Finder limits
-	running   sync.RWMutex  // read-locked by each that resolves
 }
 
-// NewPlanner returns a Planner. It looks at nothing yet. Whoever has it closes it.
-func NewPlanner(o PlannerOptions) *Planner {
+// NewPlanner returns a Planner. It looks at nothing yet. What is begun for clients that have
+// given up since goes on until ctx ends; then nothing is found out any more.
+func NewPlanner(ctx context.Context, o PlannerOptions) *Planner {
 	home, _ := os.UserHomeDir() // then a client without HOME has none either
-	a := &Planner{o: o, home: home, looks: project.Looks{Limit: lookTime}, resolving: project.Looks{Limit: 24 * time.Hour}}
-	a.lifetime, a.end = context.WithCancel(context.Background())
-	return a
-}
-
-// Close ends what was begun for clients that have given up since, and returns
-// when that has gone. Nothing is found out any more.
-func (a *Planner) Close() {
-	a.end()
-	a.running.Lock()
-	defer a.running.Unlock()
-}
-
-// Serve closes the Planner when ctx ends, whose error it returns.
-func (a *Planner) Serve(ctx context.Context) error {
-	<-ctx.Done()
-	a.Close()
-	return ctx.Err()
+	return &Planner{o: o, home: home, looks: project.Looks{Limit: lookTime}, lifetime: ctx, resolving: project.Looks{Limit: 24 * time.Hour}}
 }
 
 // wish is what a plan is made of: what the client wants, what its command says, and what
@@ -242,16 +223,14 @@ func (a *Planner) admit(ctx context.Context, w *wish) error {
 	return nil
 }
 
-// resolve asks the Finder, until it has an answer or Close is called. Who asked may give
-// up sooner, and ask again.
+// resolve asks the Finder, until it has an answer or the Planner's time is over. Who asked
+// may give up sooner, and ask again.
 func (a *Planner) resolve(ctx context.Context, w launch.Wanted) (launch.Resolution, error) {
 	type answer struct {
 		found launch.Resolution
 		err   error
 	}
 	r, err := project.Look(ctx, &a.resolving, "command", fmt.Sprintf("%#v", w), func(string) answer {
-		a.running.RLock()
-		defer a.running.RUnlock()
 		found, err := a.o.Finder.Resolve(a.lifetime, w)
 		return answer{found, err}
 	})

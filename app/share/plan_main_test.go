@@ -127,7 +127,7 @@ func asker(change func(*PlannerOptions)) *Planner {
 	if change != nil {
 		change(&o)
 	}
-	return NewPlanner(o)
+	return NewPlanner(context.Background(), o)
 }
 
 // plan makes a plan without an error.

@@ -26,10 +26,11 @@ func (r slow) Resolve(ctx context.Context, w launch.Wanted) (launch.Resolution, 
 }
 
 // leaves has a client begin to plan, and give up.
-func leaves(t *testing.T, m *planMachine) (slow, *Planner, Request) {
-	w := m.wish(m.repo("alpha"), fromCwd)
-	finder := slow{taker{version: "2.1.0"}, make(chan struct{}, 2), make(chan struct{}), make(chan error, 2)}
-	a := asker(func(o *PlannerOptions) { o.Finder = finder })
+func leaves(t *testing.T, m *planMachine) (finder slow, a *Planner, w Request, end func()) {
+	w = m.wish(m.repo("alpha"), fromCwd)
+	finder = slow{taker{version: "2.1.0"}, make(chan struct{}, 2), make(chan struct{}), make(chan error, 2)}
+	a = asker(func(o *PlannerOptions) { o.Finder = finder })
+	a.lifetime, end = context.WithCancel(a.lifetime)
 	ctx, leave := context.WithCancel(t.Context())
 	go func() {
 		<-finder.begun
@@ -38,13 +39,14 @@ func leaves(t *testing.T, m *planMachine) (slow, *Planner, Request) {
 	if p, err := a.Plan(ctx, w); !errors.Is(err, context.Canceled) {
 		t.Errorf("%+v, %v", p, err)
 	}
-	return finder, a, w
+	return finder, a, w, end
 }
 
 // TestWhoGivesUpMayAskAgain: a client waits a few seconds only. What was begun for
 // it goes on, and is there for its next try.
 func TestWhoGivesUpMayAskAgain(t *testing.T) {
-	finder, a, w := leaves(t, newMachine(t))
+	finder, a, w, end := leaves(t, newMachine(t))
+	defer end()
 	close(finder.goOn)
 	if err := <-finder.ended; err != nil {
 		t.Error(err)
@@ -52,19 +54,11 @@ func TestWhoGivesUpMayAskAgain(t *testing.T) {
 	planned(t, a, w)
 }
 
-// TestClose ends what was begun for a client that has given up.
-func TestClose(t *testing.T) {
-	finder, a, w := leaves(t, newMachine(t))
-	a.Close()
-	select {
-	case err := <-finder.ended:
-		if err == nil {
-			t.Error("it was not ended")
-		}
-	default:
-		t.Error("it goes on")
-	}
-	if p, err := a.Plan(t.Context(), w); !errors.Is(err, context.Canceled) {
-		t.Errorf("after that: %+v, %v", p, err)
+// TestEndOfThePlanner ends what was begun for a client that has given up.
+func TestEndOfThePlanner(t *testing.T) {
+	finder, _, _, end := leaves(t, newMachine(t))
+	end()
+	if err := <-finder.ended; err == nil {
+		t.Error("it was not ended")
 	}
 }
