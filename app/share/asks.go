@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -21,29 +20,22 @@ import (
 // does so outside the queue, where nobody sees it.
 const cutOffTime = 10 * time.Minute
 
-// dashboard asks Serena's own page: *serena.Client.
-type dashboard interface {
-	Queue(ctx context.Context, port int) ([]serena.Task, error)
-	LastExecution(ctx context.Context, port int) (*serena.Task, error)
-}
-
 // works asks whether a Serena works although no request waits for it.
-func works(d dashboard) Ask {
-	return func(ctx context.Context, l Look) (why string, err error) {
-		port := l.Server.DashboardPort()
-		if port == 0 {
-			return "", nil // it has none; what was asked through us is known
-		}
-		tasks, err := d.Queue(ctx, port)
-		if err == nil && len(tasks) > 0 {
-			return "it works", nil
-		}
-		last, lastErr := d.LastExecution(ctx, port)
-		if err == nil && lastErr == nil && last.CutOff() && l.Quiet < cutOffTime {
-			why = "it works"
-		}
-		return why, errors.Join(err, lastErr)
+func works(ctx context.Context, l Look) (why string, err error) {
+	const yes = "it works"
+	port, dashboard := l.Server.DashboardPort(), serena.NewClient()
+	if port == 0 {
+		return "", nil // it has none; what was asked through us is known
 	}
+	tasks, err := dashboard.Queue(ctx, port)
+	if err != nil || len(tasks) > 0 {
+		return yes, err
+	}
+	last, err := dashboard.LastExecution(ctx, port)
+	if err == nil && last.CutOff() && l.Quiet < cutOffTime {
+		return yes, nil
+	}
+	return "", err
 }
 
 // direct says which program besides us is connected to a server, as a part of a

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"lamplighter/monitor"
-	"lamplighter/monitor/serena"
 )
 
 // Broker knows the servers that clients share. It is safe for concurrent use.
@@ -33,7 +32,7 @@ type Broker struct {
 // New makes a broker without servers. Serve makes it work.
 func New(o Options) *Broker {
 	if o.Asks == nil {
-		o.Asks = &Asks{works(serena.NewClient()), holds, direct}
+		o.Asks = &Asks{works, holds, direct}
 	}
 	b := &Broker{
 		o: o, changed: monitor.NewBell(), shown: monitor.NewBell(), news: make(chan struct{}),

@@ -14,7 +14,6 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"lamplighter/monitor/serena"
 	"lamplighter/monitor/serena/serenatest"
 )
 
@@ -344,60 +343,29 @@ func TestWorksVersions(t *testing.T) {
 		s := &replayed{Replayed: serenatest.Replay(t, version, serenatest.NoProject)}
 		for _, test := range []struct {
 			state string
+			quiet time.Duration
 			want  bool
 		}{
-			{serenatest.NoProject, false}, {serenatest.Project, false}, {serenatest.Busy, true}, {serenatest.Called, false}, {serenatest.CutOff, true},
+			{serenatest.NoProject, 0, false},
+			{serenatest.Project, 0, false},
+			{serenatest.Busy, time.Hour, true},
+			{serenatest.Called, 0, false},
+			{serenatest.CutOff, 9 * time.Minute, true},
+			{serenatest.CutOff, 10 * time.Minute, false},
 		} {
 			s.Enter(test.state)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			if why, err := works(serena.NewClient())(ctx, Look{Server: s, Quiet: time.Minute}); (why != "") != test.want || err != nil {
+			if why, err := works(ctx, Look{Server: s, Quiet: test.quiet}); (why != "") != test.want || err != nil {
 				t.Errorf("%s, %s: %q, %v", version, test.state, why, err)
 			}
 			cancel()
 		}
-	}
-}
-
-func TestWorks(t *testing.T) {
-	fails := map[bool]error{true: errors.New("no answer")}
-	cut, done := &serena.Task{Name: "Task-22:FindSymbolTool"}, &serena.Task{Name: "Task-22:FindSymbolTool", Finished: true}
-	if !cut.CutOff() || done.CutOff() {
-		t.Fatal("the tasks are not what they should be")
-	}
-	for name, test := range map[string]struct {
-		queue               []serena.Task
-		noQueue, noLast     bool
-		last                *serena.Task
-		quiet               time.Duration
-		want, wantUncertain bool
-	}{
-		"works":               {queue: []serena.Task{*done}, want: true},
-		"works, and is late":  {queue: []serena.Task{*done}, noLast: true, want: true},
-		"nothing yet":         {},
-		"nothing":             {last: done},
-		"something goes on":   {last: cut, quiet: 9 * time.Minute, want: true},
-		"something has ended": {last: cut, quiet: 10 * time.Minute},
-		"no queue":            {noQueue: true, last: done, wantUncertain: true},
-		"no last one":         {noLast: true, wantUncertain: true},
-	} {
-		d := answering{test.queue, test.last, fails[test.noQueue], fails[test.noLast]}
-		why, err := works(d)(t.Context(), Look{Server: newWorld().run("a"), Quiet: test.quiet})
-		if (why != "") != test.want || (err != nil) != test.wantUncertain {
-			t.Errorf("%s: %q, %v", name, why, err)
+		s.Close()
+		if _, err := works(t.Context(), Look{Server: s}); err == nil {
+			t.Errorf("%s: it is known although it does not answer", version)
 		}
 	}
 }
-
-// answering is a dashboard with these answers.
-type answering struct {
-	queue           []serena.Task
-	last            *serena.Task
-	noQueue, noLast error
-}
-
-func (a answering) Queue(context.Context, int) ([]serena.Task, error) { return a.queue, a.noQueue }
-
-func (a answering) LastExecution(context.Context, int) (*serena.Task, error) { return a.last, a.noLast }
 
 func TestProgramOf(t *testing.T) {
 	for line, want := range map[string]string{
