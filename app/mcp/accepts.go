@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 )
 
 // ownInitialize is the line of an initialize request of ours. Every server that speaks
@@ -13,36 +12,17 @@ import (
 const ownInitialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":` +
 	`{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"lamplighter","version":"1"}}}`
 
-// leaveLimit is how long a server may take to let the session of Accepts go.
-const leaveLimit = 500 * time.Millisecond
-
 // Accepts asks a server whether it consents to a session of ours, which is ended then.
 func Accepts(ctx context.Context, o Options) error {
-	s, err := openOurs(ctx, o)
-	if err != nil {
-		return err
+	s, err := OpenOwn(ctx, o)
+	if err == nil {
+		s.Close(ctx)
 	}
-	leaving, cancel := context.WithTimeout(ctx, leaveLimit)
-	defer cancel()
-	s.Close(leaving)
-	return nil
+	return err
 }
 
 // OpenOwn begins a session in which only we ask, ready for Ask. The caller closes it.
 func OpenOwn(ctx context.Context, o Options) (*Server, error) {
-	s, err := openOurs(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.Send(ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), nil); err != nil {
-		s.Close(ctx)
-		return nil, err
-	}
-	return s, nil
-}
-
-// openOurs is Open with ownInitialize, to which the server has to consent.
-func openOurs(ctx context.Context, o Options) (*Server, error) {
 	s, answer, err := Open(ctx, o, []byte(ownInitialize))
 	switch {
 	case err != nil:
@@ -50,8 +30,13 @@ func openOurs(ctx context.Context, o Options) (*Server, error) {
 	case s == nil:
 		return nil, fmt.Errorf("it refused initialize: %s", cmp.Or(ErrorMessage(answer), "it does not say why"))
 	case s.version == "":
+		err = errors.New("its answer to initialize names no version of the protocol")
+	default:
+		err = s.Send(ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), nil)
+	}
+	if err != nil {
 		s.Close(ctx)
-		return nil, errors.New("its answer to initialize names no version of the protocol")
+		return nil, err
 	}
 	return s, nil
 }

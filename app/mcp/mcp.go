@@ -22,8 +22,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
@@ -93,12 +93,15 @@ const (
 )
 
 // NewTransport makes what carries the sessions of one server. It connects to
-// the loopback only, through no proxy. Its idle connections end by themselves
-// after 4 s, or with CloseIdleConnections.
+// addresses of the loopback only, through no proxy. Its idle connections end by
+// themselves after 4 s, or with CloseIdleConnections.
 func NewTransport() *http.Transport {
-	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: -1, Control: onlyLoopback}
+	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: -1}
 	return &http.Transport{
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if at, err := netip.ParseAddrPort(address); err != nil || !at.Addr().IsLoopback() { // a name may lead anywhere
+				return nil, fmt.Errorf("%s is not on this machine", address)
+			}
 			c, err := dialer.DialContext(ctx, network, address)
 			if err != nil {
 				return nil, err
@@ -110,18 +113,6 @@ func NewTransport() *http.Transport {
 		IdleConnTimeout:       idleTimeout,
 		ExpectContinueTimeout: continueTimeout,
 	}
-}
-
-// onlyLoopback refuses addresses of other machines, whatever a name resolves to.
-func onlyLoopback(_, address string, _ syscall.RawConn) error {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return err
-	}
-	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return fmt.Errorf("%s is not on this machine", address)
-	}
-	return nil
 }
 
 // conn remembers whether a write to it failed: then the server did not get all

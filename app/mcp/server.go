@@ -13,9 +13,8 @@ import (
 	"lamplighter/app/share/wire"
 )
 
-// abandonLimit is how long Open may take longer, to end a session that it could
-// not open wholly.
-const abandonLimit = 2 * time.Second
+// closeLimit is how long a server may take to let a session go.
+const closeLimit = 2 * time.Second
 
 // Server is an MCP server with a session of ours that it knows. Its methods may
 // be called from any goroutine.
@@ -49,10 +48,7 @@ func Open(ctx context.Context, o Options, initialize []byte) (s *Server, answer 
 		}
 	})
 	if err != nil {
-		// Also when ctx is done: a server may keep for long what was begun.
-		leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonLimit)
-		defer cancel()
-		s.Close(leaving)
+		s.Close(context.WithoutCancel(ctx)) // a server may keep for long what was begun
 		return nil, nil, err
 	}
 	m := wire.Split(answer)
@@ -81,8 +77,8 @@ func newServer(o Options) (*Server, error) {
 }
 
 // Close ends the GET stream and what is in flight, and tells the server to forget the
-// session, which it may or may not do before ctx is done; it is not told at all when
-// ctx is done already. What is in flight is not cancelled, as a client that hangs up
+// session, which it may or may not do before ctx is done and within 2 s; it is not told at
+// all when ctx is done already. What is in flight is not cancelled, as a client that hangs up
 // does not cancel anything. Only the first of several calls tells it. A Receive that is at
 // work goes on.
 func (s *Server) Close(ctx context.Context) {
@@ -91,6 +87,8 @@ func (s *Server) Close(ctx context.Context) {
 		if s.id == "" {
 			return
 		}
+		ctx, cancel := context.WithTimeout(ctx, closeLimit)
+		defer cancel()
 		if answer, err := s.transport.RoundTrip(s.request(ctx, http.MethodDelete)); err == nil {
 			_ = answer.Body.Close()
 		}

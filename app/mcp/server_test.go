@@ -161,9 +161,11 @@ func TestOnlyTheLoopback(t *testing.T) {
 			t.Errorf("%q is connected to", url)
 		}
 	}
-	_, _, err := Open(t.Context(), Options{URL: "http://192.0.2.1/mcp", Transport: transport(t)}, []byte(hello))
-	if fate(err) != "[not sent]" || !strings.Contains(err.Error(), "not on this machine") {
-		t.Errorf("another machine: %v", err)
+	for _, host := range []string{"192.0.2.1", "localhost"} {
+		_, _, err := Open(t.Context(), Options{URL: "http://" + host + "/mcp", Transport: transport(t)}, []byte(hello))
+		if fate(err) != "[not sent]" || !strings.Contains(err.Error(), "not on this machine") {
+			t.Errorf("%s: %v", host, err)
+		}
 	}
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
 	s := mcptest.New(t)
