@@ -13,8 +13,7 @@ import (
 // Broker knows the servers that clients share. It is safe for concurrent use.
 type Broker struct {
 	o        Options
-	changed  monitor.Bell       // of each change, for who sees to the servers
-	shown    monitor.Bell       // likewise, for those who show
+	changed  monitor.Bell       // of each change, for who sees to the servers and shows them
 	lifetime context.Context    // until Serve ends
 	end      context.CancelFunc // of lifetime
 	open     context.Context    // until nothing is started any more
@@ -35,7 +34,7 @@ func New(o Options) *Broker {
 		o.Asks = &Asks{works, holds, direct}
 	}
 	b := &Broker{
-		o: o, changed: monitor.NewBell(), shown: monitor.NewBell(), news: make(chan struct{}),
+		o: o, changed: monitor.NewBell(), news: make(chan struct{}),
 		groups: map[string]*group{},
 	}
 	b.lifetime, b.end = context.WithCancel(context.Background())
@@ -50,7 +49,6 @@ func New(o Options) *Broker {
 func (b *Broker) Serve(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() { b.adopt(ctx) })
-	parts.Go(func() { b.show(ctx) })
 	b.attendAll(ctx)
 	b.mu.Lock()
 	b.end()
@@ -83,8 +81,8 @@ func (b *Broker) groupOf(plan *Plan) *group {
 // server, for what their servers have answered.
 const mostIdle = 32
 
-// change says that something is different, to those who use servers as well. The caller
-// holds mu.
+// change says that something is different, to those who wait for a change and to who sees
+// to the servers. The caller holds mu.
 func (b *Broker) change() {
 	idle := 0
 	for key, g := range b.groups {
@@ -96,15 +94,9 @@ func (b *Broker) change() {
 			delete(b.groups, key) // any of them
 		}
 	}
-	b.changed.Ring()
-	b.tell()
-}
-
-// tell wakes those who wait for a change, and those who show. The caller holds mu.
-func (b *Broker) tell() {
 	close(b.news)
 	b.news = make(chan struct{})
-	b.shown.Ring()
+	b.changed.Ring()
 }
 
 // until waits until so is true, which is asked now, after each change and each second,
@@ -149,7 +141,7 @@ func (b *Broker) Note(e monitor.Event) {
 			r.ordered = ordered
 		}
 	}
-	b.tell()
+	b.change()
 }
 
 // byQuit is why servers end with us.

@@ -126,16 +126,13 @@ func (m *Client) Began() (ended func()) {
 	g := m.group
 	g.inFlight++
 	g.held = false
-	b.tell() // nothing is due sooner by that
-	if g.run.isHung() {
-		b.changed.Ring()
-	}
+	b.change()
 	return func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		g.inFlight--
 		g.used = time.Now()
-		b.tell()
+		b.change()
 	}
 }
 

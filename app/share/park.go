@@ -41,12 +41,22 @@ func (g *group) due(idle time.Duration, forbidden bool) (at time.Time, ok bool) 
 	return slices.MaxFunc([]time.Time{g.used.Add(idle), g.until}, time.Time.Compare), true
 }
 
-// attendAll sees to the servers, until ctx ends.
+// showEvery is how long there is between two shows at least: requests that come
+// and go change what is shown.
+const showEvery = 250 * time.Millisecond
+
+// attendAll sees to the servers and shows them, after each change, until ctx ends.
 func (b *Broker) attendAll(ctx context.Context) {
 	for {
 		var again <-chan time.Time
 		if next := b.look(monitor.Clean(b.o.Forbid(ctx))); next > 0 {
 			again = time.After(next)
+		}
+		b.o.Show(b.Shared())
+		select {
+		case <-time.After(showEvery):
+		case <-ctx.Done():
+			return
 		}
 		select {
 		case <-b.changed:

@@ -2,34 +2,12 @@ package share
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/command"
 )
-
-// showEvery is how long there is between two shows at least: requests that come
-// and go change what is shown.
-const showEvery = 250 * time.Millisecond
-
-// show shows each change, until ctx ends.
-func (b *Broker) show(ctx context.Context) {
-	for {
-		select {
-		case <-b.shown:
-		case <-ctx.Done():
-			return
-		}
-		b.o.Show(b.Shared())
-		select {
-		case <-time.After(showEvery):
-		case <-ctx.Done():
-			return
-		}
-	}
-}
 
 // Shared is all that is shared, and what clients have for themselves, by project.
 // Servers that no client has are among it, also when they only start.
