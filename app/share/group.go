@@ -216,10 +216,6 @@ func (b *Broker) started(g *group, s *start, r *run, err error) {
 
 // notStarted takes in why there is no server. The caller holds mu.
 func (b *Broker) notStarted(g *group, s *start) {
-	if b.open.Err() != nil {
-		s.err = errEnding
-		return
-	}
 	now, why := time.Now(), s.err.Error()
 	var failed *launch.StartError
 	if errors.As(s.err, &failed) {

@@ -73,7 +73,7 @@ func (b *Broker) look(forbidden string) (next time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, g := range b.groups {
-		if g.run == nil || g.run.gone.Err() != nil || b.open.Err() != nil {
+		if !g.run.usable() || b.open.Err() != nil {
 			continue
 		}
 		next = min(cmp.Or(next, lookAgain(b.o.Idle())), b.lookHung(g))
@@ -90,7 +90,7 @@ func (b *Broker) lookIdle(g *group, forbidden string) (next time.Duration) {
 	r, used := g.run, g.used
 	at, due := g.due(b.o.Idle(), forbidden != "")
 	switch left := time.Until(at); {
-	case !due || r.ending != "":
+	case !due:
 		return lookMost
 	case left > 0:
 		return left

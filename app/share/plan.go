@@ -37,8 +37,8 @@ type Request struct {
 
 // Plan is how a client is served.
 type Plan struct {
-	// Alone says why it cannot be shared, as a part of a sentence: "Serena 1.4.2 is not
-	// safe with several clients at once"; "" when it can. Then there is nothing else.
+	// Alone says why it cannot be shared, as a part of a sentence: "Serena 1.4.2 is not known
+	// to be safe with several clients at once"; "" when it can. Then there is nothing else.
 	Alone string
 	Key   string      // 32 hexadecimal digits: the beginning of a SHA-256
 	Spec  launch.Spec // without a project when the client has none yet
@@ -214,11 +214,8 @@ func (a *Planner) admit(ctx context.Context, w *wish) error {
 		}
 		w.version = asked.Version
 	}
-	switch {
-	case !launch.Readable(w.version):
-		return alone("its version is not known")
-	case launch.CompareVersions(w.version, oldest) < 0:
-		return alone(fmt.Sprintf("Serena %s is not safe with several clients at once, which %s is", w.version, oldest))
+	if !launch.Readable(w.version) || launch.CompareVersions(w.version, oldest) < 0 {
+		return alone(fmt.Sprintf("Serena %s is not known to be safe with several clients at once, which %s is", w.version, oldest))
 	}
 	return nil
 }

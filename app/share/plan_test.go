@@ -47,12 +47,12 @@ func TestWhatCannotBeShared(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(*PlannerOptions){
-		"Serena 1.4.2 is not safe":          func(o *PlannerOptions) { o.Finder = taker{version: "1.4.2"} },
-		"its version is not known":          func(o *PlannerOptions) { o.Finder = taker{version: "?"} },
-		"could not be found out: It broke":  func(o *PlannerOptions) { o.Finder = taker{why: "It broke.\x1b"} },
-		"its version could not be found":    func(o *PlannerOptions) { o.Finder = taker{version: "2.1.0", other: []string{"/elsewhere/serena"}} },
-		"1 other user is logged in, bob":    func(o *PlannerOptions) { o.OthersLoggedIn = func() ([]string, error) { return []string{"bob"}, nil } },
-		"not known whether other users are": func(o *PlannerOptions) { o.OthersLoggedIn = func() ([]string, error) { return nil, errors.New("no") } },
+		"Serena 1.4.2 is not known to be safe": func(o *PlannerOptions) { o.Finder = taker{version: "1.4.2"} },
+		"Serena ? is not known to be safe":     func(o *PlannerOptions) { o.Finder = taker{version: "?"} },
+		"could not be found out: It broke":     func(o *PlannerOptions) { o.Finder = taker{why: "It broke.\x1b"} },
+		"its version could not be found":       func(o *PlannerOptions) { o.Finder = taker{version: "2.1.0", other: []string{"/elsewhere/serena"}} },
+		"1 other user is logged in, bob":       func(o *PlannerOptions) { o.OthersLoggedIn = func() ([]string, error) { return []string{"bob"}, nil } },
+		"not known whether other users are":    func(o *PlannerOptions) { o.OthersLoggedIn = func() ([]string, error) { return nil, errors.New("no") } },
 	} {
 		p := planned(t, asker(change), m.wish(repo, fromCwd))
 		if !strings.Contains(p.Alone, want) || strings.Contains(p.Alone, "\x1b") {

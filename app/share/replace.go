@@ -19,16 +19,15 @@ func (b *Broker) Hung(ids []monitor.Identity) {
 	defer b.mu.Unlock()
 	for _, g := range b.groups {
 		r := g.run
-		if r == nil || r.gone.Err() != nil {
-			continue
+		if r == nil || slices.Contains(ids, r.server.Identity()) != r.hung.IsZero() {
+			continue // all is as it was
 		}
-		if hangs := slices.Contains(ids, r.server.Identity()); hangs == r.hung.IsZero() {
+		if r.hung.IsZero() {
+			r.hung = time.Now()
+		} else {
 			r.hung = time.Time{}
-			if hangs {
-				r.hung = time.Now()
-			}
-			b.change()
 		}
+		b.change()
 	}
 }
 
@@ -55,28 +54,24 @@ func (m *Client) Hang() (text string) {
 // lookHung replaces a server that hangs when clients have waited long enough for it. It
 // returns after how long it is to be called again. The caller holds mu.
 func (b *Broker) lookHung(g *group) (next time.Duration) {
-	if !g.run.isHung() || g.inFlight == 0 {
+	if !g.run.isHung() || g.inFlight == 0 || !b.settled || b.o.HangLimit() <= 0 { // there may be another one already
 		return lookMost
 	}
-	limit, silent := b.o.HangLimit(), time.Since(g.run.hung)
-	switch left := limit - silent; {
-	case limit <= 0:
-	case left > 0:
+	if left := b.o.HangLimit() - time.Since(g.run.hung); left > 0 {
 		return left
-	case b.settled: // else there may be one already
-		b.replace(g, silent)
 	}
+	b.replace(g)
 	return lookMost
 }
 
 // replace starts another server in place of one that hangs, which has the lock of the
 // key from then on. What was asked of the one before may have been carried out. The
 // caller holds mu.
-func (b *Broker) replace(g *group, silent time.Duration) {
+func (b *Broker) replace(g *group) {
 	r := g.run
 	name := g.label(r.server.Identity())
 	b.o.Log.Warn("a shared server hangs, and is replaced", "server", name, "clients", len(g.members))
-	r.ending = "it did not answer for " + monitor.Span(silent)
+	r.ending = "it did not answer for " + monitor.Span(time.Since(r.hung))
 	r.lose()
 	g.part(r.ending)
 	b.left = append(b.left, r)
@@ -101,17 +96,17 @@ const calmTime = 10 * time.Second
 // at work, or fails with ErrAtWork; with force, or when the server hangs, it does not
 // wait, and those requests get an error that says that they may have been carried out.
 // end ends the server; after its error all goes on as before. The result is the new
-// server, zero where nobody has told how to start it: the next client does.
+// server. One that nobody has come to since it was adopted is not restarted: only who comes
+// tells how it is started.
 func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, end func(context.Context) error) (next monitor.Identity, err error) {
 	var g *group
 	var r *run
-	var known bool // how it is started
 	calm, cancel := context.WithTimeout(ctx, calmTime)
 	defer cancel()
 	err = b.until(calm, func() bool {
 		g = nil
 		for _, other := range b.groups {
-			if other.run.usable() && other.run.server.Identity() == id && b.open.Err() == nil {
+			if other.run.usable() && other.run.server.Identity() == id && other.plan.Fingerprint != nil && b.open.Err() == nil {
 				g, r = other, other.run
 			}
 		}
@@ -121,10 +116,7 @@ func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, e
 		if g.inFlight > 0 && !force && !r.isHung() {
 			return false
 		}
-		r.ending = "it is restarted" // nobody else ends it
-		if known = g.plan.Fingerprint != nil; known {
-			g.why = "restarted"
-		}
+		r.ending, g.why = "it is restarted", "restarted" // nobody else ends it
 		b.change()
 		return true
 	})
@@ -145,10 +137,8 @@ func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, e
 		b.change()
 		return next, err
 	}
-	if known {
-		if r, err = b.acquire(ctx, &Client{group: g}); err == nil {
-			next = r.server.Identity()
-		}
+	if r, err = b.acquire(ctx, &Client{group: g}); err == nil {
+		next = r.server.Identity()
 	}
 	return next, err
 }
