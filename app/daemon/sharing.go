@@ -39,11 +39,11 @@ func (b *background) startSharing(ctx context.Context, unknownPins func() error,
 		Limit:  func() time.Duration { return max(b.layers.now.Load().sessions.StartLimit, sharedStart) },
 		// Beside the socket, so that whoever serves that has the same ones.
 		LockDir: keyLocks(b.places),
-		Spare: func(id monitor.Identity) string {
+		Spare: func(_ context.Context, l share.Look) (string, error) {
 			if unknownPins() != nil {
-				return "it is not known which servers are pinned"
+				return "it is not known which servers are pinned", nil
 			}
-			return spared(b.model.Snapshot(), id, time.Now())
+			return spared(b.model.Snapshot(), l.Server.Identity(), time.Now()), nil
 		},
 		// Whoever logs in later could use what runs as well.
 		Forbid: b.planner.Forbids,
@@ -51,7 +51,7 @@ func (b *background) startSharing(ctx context.Context, unknownPins func() error,
 			b.model.SetShared(list)
 			b.sharingChanged.Ring()
 		},
-		Quiet:     b.quietSince,
+		Below:     b.worksBelow,
 		HangLimit: func() time.Duration { return settings().HangLimit },
 		EndHung: func(ctx context.Context, server share.Server) error {
 			return endHung(ctx, b.model.Snapshot(), server.Identity(), orders)
@@ -170,16 +170,20 @@ func endHung(ctx context.Context, s *monitor.Snapshot, id monitor.Identity, orde
 	return err
 }
 
-// quietSince is since when nothing works below a server, after a look at it.
-func (b *background) quietSince(ctx context.Context, id monitor.Identity) (time.Time, error) {
-	s, err := b.model.Fresh(ctx, id)
+// worksBelow asks whether something has worked below a server that would be parked, after
+// a look at it.
+func (b *background) worksBelow(ctx context.Context, l share.Look) (why string, err error) {
+	s, err := b.model.Fresh(ctx, l.Server.Identity())
 	if err != nil {
-		return time.Time{}, err
+		return "", err
 	}
-	if in := s.Instance(id); in != nil && !in.Evidence.QuietSince.IsZero() {
-		return in.Evidence.QuietSince, nil
+	switch in := s.Instance(l.Server.Identity()); {
+	case in == nil || in.Evidence.QuietSince.IsZero():
+		return "", errors.New("it was not found there")
+	case time.Since(in.Evidence.QuietSince) < b.layers.now.Load().sharing.ParkAfter:
+		return "something works below it", nil
 	}
-	return time.Time{}, errors.New("it was not found there")
+	return "", nil
 }
 
 // record tells the model of an event, and before that the broker, which has to

@@ -47,7 +47,7 @@ type world struct {
 	busy  bool
 	holds string
 	works time.Time  // until then something works below each server
-	odd   error      // of busy, quiet, holds and direct
+	odd   error      // of busy, below, holds and direct
 	other string     // the answer of Direct
 	asked [][]string // the sessions that were
 	// during is called while it is looked whether a server works, if not nil.
@@ -249,20 +249,20 @@ func (w *world) options() Options {
 			defer w.mu.Unlock()
 			return w.idle
 		},
-		Spare: func(monitor.Identity) string {
+		Spare: func(context.Context, Look) (string, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			return w.spare
+			return w.spare, nil
 		},
 		Forbid: func(context.Context) string {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			return w.bar
 		},
-		Quiet: func(context.Context, monitor.Identity) (time.Time, error) {
+		Below: func(context.Context, Look) (string, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			return w.works, w.odd
+			return map[bool]string{true: "something works below it"}[time.Since(w.works) < w.idle], w.odd
 		},
 		Asks: &Asks{
 			Works: func(context.Context, Look) (string, error) {

@@ -131,7 +131,6 @@ func (b *Broker) tryEnd(r *run, used time.Time, forbidden string) {
 // against is what speaks against the end of a server that nobody needs, "" when
 // nothing does, and whether that stays until somebody asks for something.
 func (b *Broker) against(r *run, quiet time.Duration, forbidden bool) (why string, stays bool) {
-	id := r.server.Identity()
 	b.mu.Lock()
 	look, hasClients := Look{r.server, quiet, slices.Clone(r.group.seen), r.inherited}, len(r.group.members) > 0
 	b.mu.Unlock()
@@ -142,18 +141,10 @@ func (b *Broker) against(r *run, quiet time.Duration, forbidden bool) (why strin
 		}
 		return why != ""
 	}
-	spared := func(context.Context, Look) (string, error) { return b.o.Spare(id), nil }
-	worksBelow := func(ctx context.Context, _ Look) (string, error) {
-		since, err := b.o.Quiet(ctx, id)
-		if err == nil && !forbidden && time.Since(since) < b.o.Idle() {
-			return "something works below it", nil
-		}
-		return "", err
-	}
 	switch {
-	case speaks(spared):
+	case speaks(b.o.Spare):
 	case speaks(b.o.Asks.Works):
-	case hasClients && speaks(worksBelow): // what a client leaves behind, it has given up
+	case hasClients && !forbidden && speaks(b.o.Below): // what a client leaves behind, it has given up
 	case hasClients && (len(look.Sessions) > 0 || look.Inherited) && speaks(b.o.Asks.Holds):
 		return why, err == nil
 	case !forbidden && speaks(b.o.Asks.Direct): // else whoever is connected may be the other user

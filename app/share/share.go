@@ -97,13 +97,11 @@ type Options struct {
 	// that run are parked as soon as nothing else speaks against that. It is asked
 	// again and again.
 	Forbid func(ctx context.Context) (why string)
-	// Spare says why a server must not be ended although nobody needs it, as a
-	// part of a sentence: "it is pinned"; "" when it may be. It must not block.
-	Spare func(monitor.Identity) (why string)
-	// Quiet tells since when nothing works below a server that was asked for nothing,
-	// after a look at it. It is asked before one is parked that has clients: what they
-	// left to go on is theirs.
-	Quiet func(context.Context, monitor.Identity) (since time.Time, err error)
+	// Spare asks whether a server must not be ended although nobody needs it: "it is pinned".
+	Spare Ask
+	// Below asks whether something has worked below a server within the time of Idle. It is
+	// asked before one is parked that has clients: what they left to go on is theirs.
+	Below Ask
 	// Asks are asked before a server is ended that nobody needs. nil: the server itself
 	// and the system are.
 	Asks *Asks
