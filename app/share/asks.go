@@ -96,10 +96,7 @@ func holds(ctx context.Context, l Look) (what string, err error) {
 		}
 	}
 	for i, session := range l.Sessions {
-		name, err := json.Marshal(session)
-		if err != nil {
-			return "", err
-		}
+		name, _ := json.Marshal(session) // of which nothing can fail
 		answer, err := s.Ask(ctx, fmt.Appendf(nil, replCall, i+1, name))
 		if err != nil {
 			return "", fmt.Errorf("asking for variables: %w", err)

@@ -73,7 +73,7 @@ func TestLingers(t *testing.T) {
 		after(9 * time.Minute)
 		m.Detach()
 		m.Detach()
-		m.Began() // is none any more
+		m.Began()()
 		after(9 * time.Minute)
 		if len(b.Shared()) == 0 || w.count() != 1 {
 			t.Error("it does not linger")

@@ -120,9 +120,6 @@ func (m *Client) Began() (ended func()) {
 	b := m.broker
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if m.gone {
-		return func() {}
-	}
 	g := m.group
 	g.inFlight++
 	g.held = false

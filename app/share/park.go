@@ -117,10 +117,9 @@ func (b *Broker) tryEnd(r *run, used time.Time, forbidden string) {
 	ends := g.run == r && r.usable() && why == "" && same && b.open.Err() == nil
 	if ends {
 		r.ending = ending
-	} else {
-		b.o.Log.Debug("a server that nobody needs goes on", "server", r.server.Identity().String(), "why", why)
-		g.held = held && same && g.run == r
 	}
+	g.held = held && same && g.run == r
+	b.o.Log.Debug("a server that nobody needs was looked at", "server", r.server.Identity().String(), "it goes on because", why)
 	b.change()
 	b.mu.Unlock()
 	if ends {

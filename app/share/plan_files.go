@@ -122,17 +122,17 @@ func (w *wish) findRoot() (root string, err error) {
 // directory. Sources: get_registered_project and ProjectConfig.load in
 // serena/config/serena_config.py.
 func registered(serenaHome, name string) (roots []string, all bool) {
-	var settings struct {
+	type settings struct {
 		Projects []string `yaml:"projects"`
+		Name     string   `yaml:"project_name"`
 	}
-	if readYAML(filepath.Join(serenaHome, "serena_config.yml"), &settings) != nil {
+	var own settings
+	if readYAML(filepath.Join(serenaHome, "serena_config.yml"), &own) != nil {
 		return nil, false
 	}
 	all = true
-	for _, root := range settings.Projects {
-		var project struct {
-			Name string `yaml:"project_name"`
-		}
+	for _, root := range own.Projects {
+		var project settings
 		err := readYAML(filepath.Join(root, ".serena", "project.yml"), &project)
 		err = cmp.Or(err, readYAML(filepath.Join(root, ".serena", "project.local.yml"), &project)) // which wins
 		switch {

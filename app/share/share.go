@@ -46,7 +46,7 @@ type Server interface {
 // concurrent use.
 type Launcher interface {
 	// Launch returns a server that takes MCP. When it fails, also because ctx
-	// has ended, nothing is left running.
+	// has ended, nothing is left running, and what it returns besides is none.
 	Launch(ctx context.Context, spec launch.Spec) (Server, error)
 	// Servers are those that run.
 	Servers() []Server
@@ -61,11 +61,7 @@ func With(l *launch.Launcher) Launcher { return launcher{l} }
 type launcher struct{ *launch.Launcher }
 
 func (l launcher) Launch(ctx context.Context, spec launch.Spec) (Server, error) {
-	server, err := l.Launcher.Launch(ctx, spec)
-	if err != nil {
-		return nil, err // no server is no Server either
-	}
-	return server, nil
+	return l.Launcher.Launch(ctx, spec)
 }
 
 func (l launcher) Servers() []Server {

@@ -2,7 +2,6 @@ package share
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -73,14 +72,11 @@ func lockKey(ctx context.Context, dir, key string) (*flock.Flock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("the directory for locks cannot be made: %w", err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, lockTime, errTaken)
-	defer cancel()
 	path := filepath.Join(dir, key+".lock")
-	lock, err := statefile.Lock(ctx, path, lockEvery)
-	if errors.Is(err, errTaken) {
-		err = fmt.Errorf("%w, by the lock %s; end that lamplighter, or use its socket", err, monitor.Clean(path))
-	}
-	return lock, err
+	taken := fmt.Errorf("%w, by the lock %s; end that lamplighter, or use its socket", errTaken, monitor.Clean(path))
+	ctx, cancel := context.WithTimeoutCause(ctx, lockTime, taken)
+	defer cancel()
+	return statefile.Lock(ctx, path, lockEvery)
 }
 
 // unlock lets go of the lock of the key, if it is had.
