@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 )
 
@@ -81,22 +81,18 @@ func numbers(files fs.FS, dir string) (list []int, err error) {
 	return list, err
 }
 
+// account is a line of /etc/passwd: the name, the id and the program of the shell.
+var account = regexp.MustCompile(`(?m)^([^:\n]*):[^:\n]*:(\d+)(?::[^:\n]*){3}:(?:.*/)?([^/\n]*)$`)
+
 // accounts are the names in /etc/passwd, "" for those who have no shell. Lines that are
 // none say nothing.
 func accounts(files fs.FS) map[int]string {
 	text, _ := fs.ReadFile(files, "etc/passwd") // then it says nothing
 	names := map[int]string{}
-	for line := range strings.Lines(string(text)) {
-		field := strings.Split(strings.TrimSpace(line), ":")
-		if len(field) < 7 {
-			continue
-		}
-		uid, err := strconv.Atoi(field[2])
-		if err != nil {
-			continue
-		}
-		name := field[0]
-		if shell := path.Base(field[6]); shell == "nologin" || shell == "false" {
+	for _, line := range account.FindAllStringSubmatch(string(text), -1) {
+		uid, _ := strconv.Atoi(line[2]) // digits that are too many are nobody's
+		name, shell := line[1], line[3]
+		if shell == "nologin" || shell == "false" {
 			name = names[uid]
 		}
 		names[uid] = name
