@@ -60,9 +60,6 @@ func (b *Broker) Serve(ctx context.Context) error {
 	defer b.mu.Unlock()
 	for _, g := range b.groups {
 		g.unlock() // the next run takes it
-		if g.run != nil {
-			g.run.transport.CloseIdleConnections()
-		}
 	}
 	return ctx.Err()
 }

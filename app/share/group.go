@@ -93,50 +93,48 @@ const waitTime = 20 * time.Second
 // does not run.
 func (b *Broker) acquire(ctx context.Context, m *Client) (r *run, err error) {
 	var waits *start
-	end := time.Now().Add(waitTime) // of the wait for what may take that long at most
+	end := time.Now().Add(waitTime)
 	gone := b.until(ctx, func() bool {
-		var limit error
-		if r, limit, err = b.tryAcquire(m, &waits); limit == nil {
-			end = time.Now().Add(waitTime)
-		} else if !time.Now().Before(end) {
-			err = fmt.Errorf("%w within %s; ask again", limit, monitor.Span(waitTime))
+		if r, err = b.tryAcquire(m, &waits); err == errSurvives || err == errNotSettled {
+			return !time.Now().Before(end)
 		}
+		end = time.Now().Add(waitTime)
 		return r != nil || err != nil
 	})
-	return r, cmp.Or(err, gone)
+	return r, cmp.Or(gone, err)
 }
 
-// tryAcquire returns the server when there is one, or why there will be none; else who
-// asks waits, and limit is the error when that takes longer than waitTime. The caller
-// holds mu.
-func (b *Broker) tryAcquire(m *Client, waits **start) (r *run, limit, err error) {
+// tryAcquire returns the server when there is one, or why there will be none: with
+// errSurvives and errNotSettled there may be one within waitTime. Without either who asks
+// waits for as long as it takes. The caller holds mu.
+func (b *Broker) tryAcquire(m *Client, waits **start) (*run, error) {
 	g := m.group
 	switch s := *waits; {
 	case m.gone:
-		return nil, nil, errLeft
+		return nil, errLeft
 	case b.open.Err() != nil:
-		return nil, nil, errEnding
+		return nil, errEnding
 	case s != nil && s.err != nil:
-		return nil, nil, s.err
+		return nil, s.err
 	case g.run.isHung():
-		return nil, nil, nil
+		return nil, nil
 	case g.run.usable():
 		g.used = time.Now()
-		return g.run, nil, nil
+		return g.run, nil
 	case g.run != nil && g.run.failed != nil:
-		return nil, nil, errors.Join(errSurvives, g.run.failed)
+		return nil, errors.Join(errSurvives, g.run.failed)
 	case g.run != nil:
-		return nil, errSurvives, nil
+		return nil, errSurvives
 	case !b.settled: // one that is started now might be the second one for its key
-		return nil, errNotSettled, nil
+		return nil, errNotSettled
 	case g.starting == nil:
 		if err := g.crashes.refuse(time.Now()); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		b.begin(g, nil)
 	}
 	*waits = g.starting
-	return nil, nil, nil
+	return nil, nil
 }
 
 // begin gets a group a server under the lock of its key: the one that an earlier run has
@@ -232,8 +230,11 @@ func (b *Broker) notStarted(g *group, s *start) {
 	}
 }
 
-// attend waits for the end of a server, or for ours: then it goes on.
+// attend waits for the end of a server, and takes it out of its group when all of it has
+// gone, so that the next one can start. At our end it goes on.
 func (b *Broker) attend(r *run) {
+	g := r.group
+	defer r.transport.CloseIdleConnections()
 	select {
 	case <-r.server.Exited():
 	case <-r.server.Done():
@@ -246,15 +247,9 @@ func (b *Broker) attend(r *run) {
 	b.mu.Unlock()
 	select {
 	case <-r.server.Done():
-		b.over(r)
 	case <-b.lifetime.Done():
+		return
 	}
-}
-
-// over takes a server that has gone out of its group, so that the next one can start.
-func (b *Broker) over(r *run) {
-	g := r.group
-	r.transport.CloseIdleConnections()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer b.change()

@@ -137,8 +137,8 @@ type Look struct {
 var (
 	errEnding     = errors.New("lamplighter is ending; ask again when it runs")
 	errLeft       = errors.New("the client has gone")
-	errNotSettled = errors.New("what an earlier run of lamplighter has left was not dealt with (see the log of lamplighter)")
-	errSurvives   = errors.New("the server before this one could not be ended")
+	errNotSettled = errors.New("what an earlier run of lamplighter has left was not dealt with (see the log of lamplighter); ask again")
+	errSurvives   = errors.New("the server before this one could not be ended; ask again")
 	errCrashes    = errors.New("the server has ended too often in a short time")
 	errTaken      = errors.New("another lamplighter has the server for this key")
 )
