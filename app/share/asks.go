@@ -88,11 +88,8 @@ func holds(ctx context.Context, l Look) (what string, err error) {
 	defer s.Close(ctx)
 	if l.Inherited {
 		answer, err := s.Ask(ctx, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
-		switch {
-		case err != nil:
-			return "", fmt.Errorf("asking for variables: %w", err)
-		case wire.Split(answer).Result == nil || bytes.Contains(answer, []byte(strconv.Quote(replTool))):
-			return "it may hold variables of sessions from before lamplighter was started again", nil
+		if wire.Split(answer).Result == nil || bytes.Contains(answer, []byte(strconv.Quote(replTool))) {
+			return "it may hold variables of sessions from before lamplighter was started again", err
 		}
 	}
 	for i, session := range l.Sessions {
@@ -101,11 +98,8 @@ func holds(ctx context.Context, l Look) (what string, err error) {
 		if err != nil {
 			return "", fmt.Errorf("asking for variables: %w", err)
 		}
-		switch empty, err := isEmpty(answer); {
-		case err != nil:
-			return "", err
-		case !empty:
-			return "it holds variables of the session " + strconv.Quote(monitor.Clean(monitor.Shorten(session, 40))), nil
+		if empty, err := isEmpty(answer); !empty {
+			return "it holds variables of the session " + strconv.Quote(monitor.Clean(monitor.Shorten(session, 40))), err
 		}
 	}
 	return "", nil

@@ -30,9 +30,7 @@ type Broker struct {
 
 // New makes a broker without servers. Serve makes it work.
 func New(o Options) *Broker {
-	if o.Asks == nil {
-		o.Asks = &Asks{works, holds, direct}
-	}
+	o.Asks = cmp.Or(o.Asks, &Asks{works, holds, direct})
 	b := &Broker{
 		o: o, changed: monitor.NewBell(), news: make(chan struct{}),
 		groups: map[string]*group{},

@@ -202,17 +202,13 @@ func (a *Planner) admit(ctx context.Context, w *wish) error {
 		if none := (*launch.NotFoundError)(nil); err != nil && !errors.As(err, &none) {
 			return err
 		}
-		var asked launch.Verdict
-		for _, verdict := range append(slices.Clip(found.Tried), found.Chosen) {
-			if slices.Equal(verdict.Command, w.program) {
-				asked = verdict
+		if w.version = found.Chosen.Version; !slices.Equal(found.Chosen.Command, w.program) {
+			why := "its version could not be found out"
+			if len(found.Tried) > 0 { // others come behind it
+				why += ": " + monitor.Shorten(monitor.Clean(found.Tried[0].Detail), 200)
 			}
+			return alone(strings.TrimRight(why, "."))
 		}
-		if !asked.OK {
-			why := "its version could not be found out: " + monitor.Shorten(monitor.Clean(asked.Detail), 200)
-			return alone(strings.TrimRight(why, ": ."))
-		}
-		w.version = asked.Version
 	}
 	if !launch.Readable(w.version) || launch.CompareVersions(w.version, oldest) < 0 {
 		return alone(fmt.Sprintf("Serena %s is not known to be safe with several clients at once, which %s is", w.version, oldest))

@@ -59,12 +59,11 @@ func (a *Planner) forUsual(ctx context.Context, r Request, usual launch.Template
 		Request: r, env: relevant(runtime.GOOS, a.o.Environment(ctx, found.Chosen.Env...)), fixed: fixed, version: found.Chosen.Version, program: slices.Clip(words[:end]),
 	}
 	err = w.parse(words[end:])
-	isMarked := func(word string) bool { return strings.Contains(word, projectMark) }
 	switch {
 	case err != nil:
 	case fixed && !slices.Contains(singleProject, w.context):
 		w.context = "claude-code"
-	case !fixed && slices.ContainsFunc(slices.Concat(usual.Command, w.words()), isMarked):
+	case !fixed && strings.Contains(strings.Join(slices.Concat(usual.Command, w.words()), " "), projectMark):
 		err = alone("the settings of lamplighter start Serena with {project}: name it in the address, /mcp?project=DIR")
 	}
 	return a.plan(ctx, w, err)

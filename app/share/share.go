@@ -115,7 +115,7 @@ type Options struct {
 }
 
 // Ask says what speaks against the end of a server, as a part of a sentence; "" when
-// nothing does. An error counts as something.
+// nothing does. An error counts as something, whatever is said besides.
 type Ask func(ctx context.Context, l Look) (why string, err error)
 
 // Asks are those of a server.
