@@ -57,9 +57,8 @@ func Open(ctx context.Context, o Options, initialize []byte) (s *Server, answer 
 		return nil, answer, nil
 	}
 	var result struct{ ProtocolVersion string }
-	if json.Unmarshal(m.Result, &result) == nil {
-		s.version = result.ProtocolVersion
-	}
+	_ = json.Unmarshal(m.Result, &result) // of another type it names none
+	s.version = result.ProtocolVersion
 	return s, answer, nil
 }
 

@@ -45,14 +45,12 @@ func New(o Options) *Broker {
 // and servers go on for the next run. It returns the error of ctx, when nothing of
 // it goes on. It can be called once.
 func (b *Broker) Serve(ctx context.Context) error {
-	var parts sync.WaitGroup
-	parts.Go(func() { b.adopt(ctx) })
+	b.busy.Go(func() { b.adopt(ctx) })
 	b.attendAll(ctx)
 	b.mu.Lock()
 	b.end()
 	b.change()
 	b.mu.Unlock()
-	parts.Wait()
 	b.busy.Wait()
 	b.mu.Lock()
 	defer b.mu.Unlock()

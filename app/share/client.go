@@ -135,9 +135,8 @@ func (m *Client) Began() (ended func()) {
 
 // Lingering says that what was asked may go on unseen for that long.
 func (m *Client) Lingering(d time.Duration) {
-	b := m.broker
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	m.broker.mu.Lock()
+	defer m.broker.mu.Unlock()
 	g, now := m.group, time.Now()
 	g.used = now
 	if until := now.Add(d); until.After(g.until) {
