@@ -49,14 +49,13 @@ func (s *heldServer) endings() []string {
 	return s.ends
 }
 
-// heldServers is a launcher that knows these and starts none.
-type heldServers []share.Server
+// heldServers is a launcher that starts none.
+type heldServers struct{}
 
-func (l heldServers) Launch(context.Context, launch.Spec) (share.Server, error) {
+func (heldServers) Launch(context.Context, launch.Spec) (share.Server, error) {
 	return nil, context.Canceled
 }
-func (l heldServers) Servers() []share.Server { return l }
-func (l heldServers) Inherited() <-chan struct{} {
+func (heldServers) Inherited() <-chan struct{} {
 	all := make(chan struct{})
 	close(all)
 	return all
@@ -68,12 +67,15 @@ func lending(t *testing.T, servers ...share.Server) (b *background, out *apptest
 	d := newDesktop(t)
 	b = &background{Program: d.Program, log: slog.New(slog.DiscardHandler)}
 	b.broker = share.New(share.Options{
-		Launch: heldServers(servers), Log: b.log,
+		Launch: heldServers{}, Log: b.log,
 		Idle:   func() time.Duration { return time.Hour },
 		Forbid: func(context.Context) string { return "" },
 		Show:   func([]monitor.Shared) {},
 		Record: func(monitor.Event) {},
 	})
+	for _, s := range servers {
+		b.broker.Adopt(s)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- b.broker.Serve(ctx) }()

@@ -18,7 +18,7 @@ func (b *background) startSessions(ctx context.Context) {
 	b.finder = launch.NewFinder(launch.FinderOptions{Home: b.Base.Home, StateDir: b.places.StateDir, Log: b.log, Limits: b.Limits.Launch})
 	b.launcher = launch.New(launch.Options{
 		StateDir: b.places.StateDir, SerenaHome: b.places.SerenaHome, Finder: b.finder, Log: b.log, Limits: b.Limits.Launch,
-		Tell: b.model.Launched, Record: b.model.Record,
+		Tell: b.model.Launched, Record: b.model.Record, Adopted: func(s *launch.Server) { b.broker.Adopt(s) },
 		Warn: func(sentences ...string) { b.current(aboutSessions, sentences...) },
 	})
 	_ = b.launcher.Open(ctx) // which warns

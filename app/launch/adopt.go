@@ -221,6 +221,7 @@ func (l *Launcher) adopt(r record) error {
 		k.end("")
 	}
 	l.o.Log.Info("a shared server of an earlier run goes on", "server", s.label())
+	l.o.Adopted(s)
 	return nil
 }
 

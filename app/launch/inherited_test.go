@@ -28,7 +28,9 @@ func TestInherited(t *testing.T) {
 	stop()
 
 	readable := make(chan struct{})
+	told := make(chan *Server, 2)
 	second, _ := running(t, state, func(l *Launcher) {
+		l.o.Adopted = func(s *Server) { told <- s }
 		l.o.Limits.Retry = lockEvery
 		l.readRecord = func(dir, id string) (record, error) {
 			select {
@@ -47,10 +49,10 @@ func TestInherited(t *testing.T) {
 	close(readable)
 	<-second.Inherited()
 	adopted := second.adopted()
-	if len(adopted) != 1 {
-		t.Fatalf("adopted: %v", adopted)
+	if len(adopted) != 1 || len(told) != 1 {
+		t.Fatalf("adopted: %v, of which %d are told", adopted, len(told))
 	}
-	s := adopted[0]
+	s := <-told
 	select {
 	case <-s.Exited():
 		t.Error("it has not exited")

@@ -69,6 +69,9 @@ type Options struct {
 	// Tell is called for each server that is ready or adopted, before Launch
 	// returns it. It must not block.
 	Tell func(monitor.Launch)
+	// Adopted is called with each shared server of an earlier run that goes on, before
+	// Inherited is closed. It must not block.
+	Adopted func(*Server)
 	// Record is told what is done to end a server. It must not block.
 	Record func(monitor.Event)
 	// Warn is called with all that the user has to know: why nothing can be

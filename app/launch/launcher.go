@@ -80,6 +80,9 @@ func New(o Options) *Launcher {
 	if o.Tell == nil {
 		o.Tell = func(monitor.Launch) {}
 	}
+	if o.Adopted == nil {
+		o.Adopted = func(*Server) {}
+	}
 	if o.Record == nil {
 		o.Record = func(monitor.Event) {}
 	}

@@ -40,12 +40,11 @@ func New(o Options) *Broker {
 	return b
 }
 
-// Serve takes over what an earlier run of this program has left, ends servers that
-// nobody needs, and shows all of them, until ctx ends. Then starts are given up,
+// Serve ends servers that nobody needs, and shows all of them, until ctx ends. Then starts are given up,
 // and servers go on for the next run. It returns the error of ctx, when nothing of
 // it goes on. It can be called once.
 func (b *Broker) Serve(ctx context.Context) error {
-	b.busy.Go(func() { b.adopt(ctx) })
+	b.busy.Go(func() { b.settle(ctx) })
 	b.attendAll(ctx)
 	b.mu.Lock()
 	b.end()

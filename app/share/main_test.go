@@ -35,6 +35,7 @@ type world struct {
 	starting  int
 	twice     []string // keys of which two ran
 	inherited chan struct{}
+	adopt     func(Server)
 	flying    map[string]int // requests in flight, where a test counts them
 	cut       []string       // keys whose servers were ended with some
 
@@ -84,7 +85,6 @@ func (s *fakeServer) DashboardPort() int         { return 24282 }
 func (s *fakeServer) MCPURL() string             { return "http://127.0.0.1:1/" + s.id.String() }
 func (s *fakeServer) Name() string               { return monitor.KindSerena }
 func (s *fakeServer) Project() string            { return "/work/" + s.key }
-func (s *fakeServer) Lifetime() launch.Lifetime  { return launch.Shared }
 func (s *fakeServer) Key() string                { return s.key }
 func (s *fakeServer) Exited() <-chan struct{}    { return s.exited }
 func (s *fakeServer) Done() <-chan struct{}      { return s.done }
@@ -134,11 +134,16 @@ func (s *fakeServer) exits(why string) {
 	})
 }
 
-// run makes a server run, as one that an earlier run has started.
+// run makes a server run, as one that an earlier run has started, which is adopted as soon
+// as there is a broker.
 func (w *world) run(key string) *fakeServer {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.add(key)
+	s, adopt := w.add(key), w.adopt
+	w.mu.Unlock()
+	if adopt != nil {
+		adopt(s)
+	}
+	return s
 }
 
 func (w *world) add(key string) *fakeServer {
@@ -181,16 +186,6 @@ func (w *world) Launch(ctx context.Context, spec launch.Spec) (Server, error) {
 		panic("a shared server with no key")
 	}
 	return w.add(spec.Key), nil
-}
-
-func (w *world) Servers() []Server {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var list []Server
-	for _, s := range w.live {
-		list = append(list, s)
-	}
-	return list
 }
 
 func (w *world) Inherited() <-chan struct{} { return w.inherited }
@@ -323,6 +318,11 @@ func within(t *testing.T, test func(t *testing.T, w *world, b *Broker)) {
 
 // served serves the broker until the function that it returns is called.
 func served(t testing.TB, b *Broker) (end func()) {
+	w := b.o.Launch.(*world)
+	for _, s := range w.live {
+		b.Adopt(s)
+	}
+	w.adopt = b.Adopt
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- b.Serve(ctx) }()

@@ -29,7 +29,6 @@ type Server interface {
 	DashboardPort() int
 	MCPURL() string
 	Project() string
-	Lifetime() launch.Lifetime
 	Key() string
 	// Exited is closed when its own process is seen to have ended, Done when all
 	// of it has gone. Done may be closed without Exited.
@@ -48,10 +47,8 @@ type Launcher interface {
 	// Launch returns a server that takes MCP. When it fails, also because ctx
 	// has ended, nothing is left running, and what it returns besides is none.
 	Launch(ctx context.Context, spec launch.Spec) (Server, error)
-	// Servers are those that run.
-	Servers() []Server
 	// Inherited is closed when what earlier runs of this program have left has
-	// been dealt with: no more of it comes to Servers then.
+	// been dealt with: Adopt was called with what goes on of it.
 	Inherited() <-chan struct{}
 }
 
@@ -62,14 +59,6 @@ type launcher struct{ *launch.Launcher }
 
 func (l launcher) Launch(ctx context.Context, spec launch.Spec) (Server, error) {
 	return l.Launcher.Launch(ctx, spec)
-}
-
-func (l launcher) Servers() []Server {
-	var list []Server
-	for _, s := range l.Launcher.Servers() {
-		list = append(list, s)
-	}
-	return list
 }
 
 // Options are what a Broker needs, all but what says otherwise.

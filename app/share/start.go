@@ -14,38 +14,23 @@ import (
 	"lamplighter/monitor/statefile"
 )
 
-// adoptEvery is how often it is looked for what an earlier run has left.
-const adoptEvery = 20 * time.Millisecond
-
-// adopt takes over the shared servers of an earlier run as soon as the launcher
-// has them, until it has all. Before that we start none ourselves.
-func (b *Broker) adopt(ctx context.Context) {
-	adopted := map[monitor.Identity]bool{}
-	for settled := false; !settled; {
-		select {
-		case <-b.o.Launch.Inherited():
-			settled = true
-		case <-time.After(adoptEvery):
-		case <-ctx.Done():
-			return
-		}
-		servers := b.o.Launch.Servers()
+// settle waits until all that earlier runs have left was adopted. Before that we start
+// nothing ourselves.
+func (b *Broker) settle(ctx context.Context) {
+	select {
+	case <-b.o.Launch.Inherited():
 		b.mu.Lock()
-		for _, s := range servers {
-			if s.Lifetime() == launch.Shared && !adopted[s.Identity()] {
-				adopted[s.Identity()] = true
-				b.adoptOne(s)
-			}
-		}
-		if b.settled = settled; settled {
-			b.change()
-		}
-		b.mu.Unlock()
+		defer b.mu.Unlock()
+		b.settled = true
+		b.change()
+	case <-ctx.Done():
 	}
 }
 
-// adoptOne takes a server over. The caller holds mu.
-func (b *Broker) adoptOne(s Server) {
+// Adopt takes over a shared server of an earlier run, before Inherited is closed.
+func (b *Broker) Adopt(s Server) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	plan := &Plan{Key: s.Key(), Spec: launch.Spec{Project: s.Project()}}
 	if g := b.groups[s.Key()]; s.Key() == "" || g != nil && g.runs() {
 		// Two of one key are one too many. Nobody can join it, so that it ends

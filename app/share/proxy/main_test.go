@@ -98,16 +98,6 @@ func (w *world) Launch(_ context.Context, spec launch.Spec) (share.Server, error
 	return s, nil
 }
 
-func (w *world) Servers() []share.Server {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var list []share.Server
-	for _, s := range w.servers {
-		list = append(list, s)
-	}
-	return list
-}
-
 func (w *world) Inherited() <-chan struct{} {
 	settled := make(chan struct{})
 	close(settled)
@@ -216,6 +206,9 @@ func running(t testing.TB, serve func(context.Context) error) (stop func()) {
 func newBroker(t testing.TB, w *world) (b *share.Broker, stop func()) {
 	t.Helper()
 	b = share.New(brokerOptions(w))
+	for _, s := range w.servers {
+		b.Adopt(s)
+	}
 	return b, running(t, b.Serve)
 }
 

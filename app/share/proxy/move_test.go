@@ -70,8 +70,6 @@ func (w *moveWorld) Launch(_ context.Context, spec launch.Spec) (share.Server, e
 	return s, nil
 }
 
-func (w *moveWorld) Servers() []share.Server { return nil }
-
 func (w *moveWorld) Inherited() <-chan struct{} { return (&world{}).Inherited() }
 
 func (w *moveWorld) all() []*moveServer {
