@@ -31,7 +31,7 @@ func stoppable() []monitor.Instance {
 
 func TestStop(t *testing.T) {
 	const given = "3 processes, about 152 MB given back.\n"
-	const unwatched = "  whether somebody is connected cannot be told\n  whether it is at work is not known, which counts as busy\n"
+	const unwatched = "  how it is reached is not known\n  whether it is at work is not known, which counts as busy\n"
 	for _, test := range []struct {
 		args   string
 		status int

@@ -60,7 +60,7 @@ func TestStopWhatIsMeant(t *testing.T) {
 		{"--idle --dry-run -v", 0, "1-10", []string{
 			"Would end 1 - idle.\n", "  by the rule idle: no call for 30 min\n", "  it is reached over HTTP\n", "  asked: no call runs\n", "  idle since ",
 			"Not ended: 4 - pinned is pinned.\n", "  by the rule idle: no call for 30 min\n", "  it is pinned\n", "  it is reached over HTTP\n", "  asked: no call runs\n", "  idle since ",
-			"Not ended: 5 - unknown: whether it is at work cannot be told.\n", "  by the rule idle: it may be idle\n", "  whether somebody is connected cannot be told\n",
+			"Not ended: 5 - unknown: whether it is at work cannot be told.\n", "  by the rule idle: it may be idle\n", "  how it is reached is not known\n",
 			"  whether it is at work is not known, which counts as busy\n",
 			"Not ended: 2 - fresh answered a call 2 min ago.\n", "  it is reached over HTTP\n", "  asked: no call runs\n", "  idle since ", "  its last call was at ",
 			"Not ended: 3 - working is at work.\n", "  it is reached over HTTP\n", "  asked: a call runs or waits\n",
@@ -166,7 +166,7 @@ func TestStopByOneLook(t *testing.T) {
 		out, err string // parts
 	}{
 		{"--idle", 69, 0, "Not ended: 2 - fresh: whether it is at work cannot be told.\n", unwatched + "for how long a server has had no call; start lamplighter"},
-		{"--idle --dry-run -v", 69, 0, "Not ended: 3 - working is at work.\n  whether somebody is connected cannot be told\n", unwatched + "for how long"},
+		{"--idle --dry-run -v", 69, 0, "Not ended: 3 - working is at work.\n  how it is reached is not known\n", unwatched + "for how long"},
 		{"--orphans", 69, 0, "Nothing was ended.\n", unwatched + "whether its client has left a server"},
 		{"--orphans --dry-run -v", 69, 0, "Not ended: 2 - fresh is not orphaned.\n", unwatched + "whether"},
 		{"--all", 1, 1, "Ended: 2 - fresh, 3 processes", "lamplighter: Not ended: 3 - working is at work (--force).\n"},

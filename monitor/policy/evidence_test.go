@@ -27,23 +27,23 @@ func TestEvidence(t *testing.T) {
 		}},
 		{"orphan", server(orphan(12*time.Minute), mute, pin), settings(), []string{
 			"it is pinned",
-			"its client Codex (7) has ended", "nobody seems to be connected since 11:48", unasked, "it has needed attention since 11:48", memory,
+			"its client Codex (7) has ended", "nobody seems to be connected since 11:48", unasked, "it has needed attention since 11:48: orphaned", memory,
 		}},
 		{"orphan, its client lives", server(orphan(time.Hour), func(in *monitor.Instance) { in.Evidence.ClientGone, in.Evidence.RedSince = false, time.Time{} }), settings(), []string{
 			"its client Codex (7) has closed the connection, but its client was not seen to end", "nobody seems to be connected since 11:00", "asked: no call runs", "idle since 11:00 at least", memory,
 		}},
 		{"suspected", server(suspect, mute), settings(keep), []string{
-			"it is kept", "its client seems to be gone, but its client was never seen, so that it may be in use", "nobody seems to be connected since 11:00",
-			unasked, "it has needed attention since 11:00", memory,
+			"it is kept until 13:00", "its client seems to be gone, but its client was never seen, so that it may be in use", "nobody seems to be connected since 11:00",
+			unasked, "it has needed attention since 11:00: suspected", memory,
 		}},
 		{"suspected, its client has ended", server(suspect, mute, func(in *monitor.Instance) { in.Evidence.ClientGone, in.Evidence.RedSince = true, time.Time{} }), settings(), []string{
 			"its client Codex (7) has ended, but " + unknownUsers, "nobody seems to be connected since 11:00", unasked, memory,
 		}},
 		{"its client has just ended", server(stdio, mute, func(in *monitor.Instance) { in.Evidence.ClientGone = true }), settings(), []string{
-			unknownUsers, unasked, memory,
+			"its client Codex (7) has ended", unasked, memory,
 		}},
 		{"little is known", monitor.Instance{Identity: monitor.Identity{PID: 5}}, settings(), []string{
-			unidentified, unknownUsers, unasked,
+			unidentified, "how it is reached is not known", unasked,
 		}},
 		{"of an unknown client", server(stdio, mute, func(in *monitor.Instance) { in.Client, in.Processes = nil, 1 }), settings(), []string{
 			unknownUsers, unasked, "it uses 640 MB in 1 process",
@@ -57,8 +57,14 @@ func TestEvidence(t *testing.T) {
 			settings(), []string{
 				"it is reached over HTTP", "asked: no call runs", "idle since 11:00 at least",
 			}},
+		{"pinned, kept and spared", server(pin, func(in *monitor.Instance) { in.RSSBytes = 0 }), settings(keep, override(Override{Project: "alpha", Never: true})), []string{
+			pinned, "it is kept until 13:00", never, "it is reached over HTTP", "asked: no call runs", "idle since 11:00 at least",
+		}},
+		{"over ports, by a client that is known", server(mute, func(in *monitor.Instance) { in.Evidence.Transport, in.RSSBytes = "", 0 }), settings(), []string{
+			"how it is reached is not known", unasked,
+		}},
 		{"shared by two", server(shared, withClients, func(in *monitor.Instance) { in.RSSBytes = 0 }), settings(), []string{
-			"its clients stay attached when it is ended, and the next request starts it again",
+			"2 clients: Codex, Claude Code", "its clients stay attached when it is ended, and the next request starts it again",
 			"it is reached over HTTP", "asked: no call runs", "idle since 11:00 at least",
 		}},
 	} {

@@ -73,7 +73,7 @@ func (s *Server) words(in *monitor.Instance) Words {
 	if s.tellsReason() && s.Reason != nil {
 		w.Why = append(w.Why, s.ReasonWords())
 	}
-	w.Why = append(w.Why, sharingWords(in.Sharing)...)
+	w.Why = append(w.Why, SharingWords(in.Sharing)...)
 	if s.askedByNobody() {
 		w.Why = append(w.Why, "started by Lamplighter")
 	}
@@ -429,10 +429,10 @@ func ClientsInWords(list []Client) string {
 	return words
 }
 
-// sharingWords tells what is known of the clients that have a server through us,
+// SharingWords tells what is known of the clients that have a server through us,
 // one clause each: "3 clients: Claude Code ×2, Codex", "2 requests under way",
 // "saves 216 MB"; of one that a single client has for itself why it is not shared.
-func sharingWords(s *monitor.Sharing) []string {
+func SharingWords(s *monitor.Sharing) []string {
 	switch {
 	case s == nil:
 		return nil

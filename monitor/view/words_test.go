@@ -116,7 +116,7 @@ func TestSharingWords(t *testing.T) {
 		{&monitor.Sharing{Clients: two[:1], Alone: "its context\n codex"}, "managed", []string{"not shared: its context codex"}},
 	} {
 		in := monitor.Instance{Managed: true, Sharing: c.sharing}
-		if got := sharingWords(c.sharing); !slices.Equal(got, c.want) {
+		if got := SharingWords(c.sharing); !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %q, want %q", c.sharing, got, c.want)
 		}
 		if got := Of(&in).Who(20); got != c.client {
