@@ -45,7 +45,7 @@ func TestForgottenItemRegistersAgain(t *testing.T) {
 func TestHostListsAnItem(t *testing.T) {
 	names := []string{":1.4", "org.kde.StatusNotifierItem-7-1"}
 	for item, want := range map[string]bool{
-		":1.4/StatusNotifierItem": true, "org.kde.StatusNotifierItem-7-1": true, ":1.42/StatusNotifierItem": false, "org.kde.StatusNotifierItem-7-12": false,
+		":1.4/StatusNotifierItem": true, ":1.4@/StatusNotifierItem": true, "org.kde.StatusNotifierItem-7-1": true, ":1.42/StatusNotifierItem": false, "org.kde.StatusNotifierItem-7-12": false,
 	} {
 		if got := lists([]string{":1.3/StatusNotifierItem", item}, names); got != want {
 			t.Errorf("%s: %v", item, got)

@@ -120,11 +120,13 @@ func (b *bus) lookForHost() {
 	host.Call(hostName+".RegisterStatusNotifierItem", dbus.FlagNoAutoStart, itemPath)
 }
 
-// lists reports whether a host has an item of one of these names on the bus, as
-// NAME/PATH.
+// lists reports whether a host has an item of one of these names on the bus. KDE says
+// NAME/PATH, GNOME NAME@PATH or NAME; each name of ours ends with a number.
 func lists(items, names []string) bool {
 	return slices.ContainsFunc(items, func(item string) bool {
-		name, _, _ := strings.Cut(item, "/")
-		return slices.Contains(names, name)
+		return slices.ContainsFunc(names, func(name string) bool {
+			rest, ours := strings.CutPrefix(item, name)
+			return ours && (rest == "" || rest[0] < '0' || rest[0] > '9')
+		})
 	})
 }
