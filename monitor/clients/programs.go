@@ -14,13 +14,15 @@ import (
 // order, by the ID of the client. A client that does not run is not in it. What another
 // process of the same client has started is only a helper of that, and not counted.
 func Running(all []process.Info) map[string][]int {
-	is := map[int]string{}
+	at := map[int]process.Info{}
 	for _, p := range all {
-		is[p.PID] = Of(p)
+		at[p.PID] = p
 	}
 	found := map[string][]int{}
 	for _, p := range all {
-		if id := is[p.PID]; id != "" && id != is[p.Parent] {
+		// On Windows the pid of a parent that has ended may be another's, as a helper's.
+		parent := at[p.Parent]
+		if id := Of(p); id != "" && (id != Of(parent) || parent.Start > p.Start) {
 			found[id] = append(found[id], p.PID)
 		}
 	}

@@ -149,6 +149,13 @@ func TestRunning(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
+	got = Running([]process.Info{ // code.cmd has started it and ended
+		{Identity: monitor.Identity{PID: 5, Start: 10}, Parent: 3, Exe: `C:\Code\Code.exe`, Args: []string{"Code.exe"}},
+		{Identity: monitor.Identity{PID: 3, Start: 20}, Parent: 5, Exe: `C:\Code\Code.exe`, Args: []string{"Code.exe", "--type=renderer"}},
+	})
+	if want := map[string][]int{"vscode": {5}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("of the pid of its parent: got %v, want %v", got, want)
+	}
 	if got := Running(nil); len(got) != 0 {
 		t.Errorf("nothing runs, got %v", got)
 	}
