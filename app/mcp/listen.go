@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -15,15 +16,19 @@ const streamPause = time.Second
 // Listen opens the GET stream in the background, after the server has accepted
 // notifications/initialized, and opens it again when it ends, until Close or
 // until the server says that there is none. A session that nobody listens to
-// expires on Serena's side after 30 minutes. More calls do nothing.
-func (s *Server) Listen() {
+// expires on Serena's side after 30 minutes. More calls open nothing. What they return is
+// closed once the server has answered the first time: what it asks by itself before is lost.
+func (s *Server) Listen() (answered <-chan struct{}) {
 	s.listening.Do(func() { go s.listen() })
+	return s.answered
 }
 
 // listen reads the GET stream until there is none, or the session is closed.
 func (s *Server) listen() {
+	answered := sync.OnceFunc(func() { close(s.answered) })
 	for {
 		body, err := s.openStream(s.life)
+		answered()
 		if err == nil {
 			err = readMessages(body, s.receive)
 			_ = body.Close() // it is at its end

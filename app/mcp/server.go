@@ -29,6 +29,7 @@ type Server struct {
 	end  context.CancelFunc
 
 	listening, closing sync.Once
+	answered           chan struct{} // see Listen
 }
 
 // errClosed is what ends the requests of a session that is closed.
@@ -67,7 +68,7 @@ func newServer(o Options) (*Server, error) {
 	if err != nil || u.Scheme != "http" || u.Host == "" || u.User != nil {
 		return nil, fmt.Errorf("the address of the server, %q, is no plain http address", o.URL)
 	}
-	s := &Server{transport: o.Transport, url: u, receive: o.Receive}
+	s := &Server{transport: o.Transport, url: u, receive: o.Receive, answered: make(chan struct{})}
 	if s.receive == nil {
 		s.receive = func([]byte) {}
 	}

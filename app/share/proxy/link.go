@@ -155,7 +155,7 @@ func (s *Session) reopen(ctx context.Context) (*link, error) {
 	}
 	if len(s.initializedLine) > 0 {
 		s.pass(ctx, lk, s.initializedLine)
-		lk.session.Listen()
+		s.await(ctx, lk.session.Listen(), sideLimit)
 	}
 	return lk, nil
 }

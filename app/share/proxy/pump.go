@@ -178,7 +178,7 @@ func (s *Session) passOn(ctx context.Context, it *item) {
 	case "notifications/initialized":
 		s.initializedLine = bytes.Clone(it.line)
 		if lk != nil {
-			lk.session.Listen()
+			s.await(ctx, lk.session.Listen(), sideLimit)
 		}
 	}
 }
