@@ -90,8 +90,8 @@ func (s *webSession) Deliver(seq uint64, answer bool, line []byte) error {
 	return nil
 }
 
-// replyFor is where a line is written: the answer to the request that it belongs to, else a
-// GET stream, else the stream of another request. nil is nowhere.
+// replyFor is where a line is written: the answer to the request that it belongs to, else the
+// newest GET stream, else the stream of another request. nil is nowhere.
 func (s *webSession) replyFor(seq uint64, answer bool) (found *reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *webSession) replyFor(seq uint64, answer bool) (found *reply) {
 		case r.json && !answer:
 		case r.seq == seq:
 			return r
-		case !answer && (found == nil || r.seq == 0):
+		case !answer && (found == nil || r.seq == 0 && found.seq != 0):
 			found = r
 		}
 	}

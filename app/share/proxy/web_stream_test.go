@@ -106,3 +106,13 @@ func TestWebWithoutAStream(t *testing.T) {
 		t.Errorf("got %s", line)
 	}
 }
+
+// What belongs to a request whose answer takes it no more goes where what belongs to none goes.
+func TestWebNewestStream(t *testing.T) {
+	s := &webSession{replies: []*reply{{}, {seq: 3}, {}, {seq: 5}, {seq: 6, json: true}}}
+	for seq, want := range map[uint64]int{0: 2, 3: 1, 4: 2, 5: 3, 6: 2} {
+		if s.replyFor(seq, false) != s.replies[want] {
+			t.Errorf("what belongs to %d goes elsewhere", seq)
+		}
+	}
+}
