@@ -123,7 +123,7 @@ const maxCommand = 300
 
 func newTracked(p process.Info, kind string, cmd serena.Command, now time.Time) *tracked {
 	t := &tracked{
-		ruleKind: kind, cmd: cmd, health: health{next: -1},
+		ruleKind: kind, cmd: cmd, firstSeen: now, health: health{next: -1},
 		Facts: monitor.Facts{Born: now}, lineage: lineage{root: p.Identity, members: []monitor.Identity{p.Identity}},
 		in: monitor.Instance{
 			Identity: p.Identity, Kind: kind, Recognised: true, Processes: 1,

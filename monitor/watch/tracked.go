@@ -20,14 +20,15 @@ type tracked struct {
 	lineage
 	clientLink
 
-	ruleKind string // by the rules, "" when they do not know it
-	cmd      serena.Command
-	limits   Limits
-	calls    cutOffs
-	work     work
-	health   health
-	launch   *monitor.Launch // what we know because we started it, nil when we did not
-	awaited  bool            // the launch will be told, which says who asked for it
+	ruleKind  string // by the rules, "" when they do not know it
+	cmd       serena.Command
+	limits    Limits
+	firstSeen time.Time // with a monotonic reading, as all times here
+	calls     cutOffs
+	work      work
+	health    health
+	launch    *monitor.Launch // what we know because we started it, nil when we did not
+	awaited   bool            // the launch will be told, which says who asked for it
 
 	// Where its dashboard may be, and what is to be asked there.
 	port         int         // of the dashboard, 0 until it answered
@@ -172,7 +173,7 @@ func (t *tracked) isSerena() bool { return t.in.Kind == monitor.KindSerena }
 
 // wantsPorts reports whether a port that is not known may be open by now.
 func (t *tracked) wantsPorts(burst bool) bool {
-	young := time.Since(t.Born) < monitor.StartBudget
+	young := time.Since(t.firstSeen) < monitor.StartBudget // to us: one that has run for long is asked for all of its ports, too
 	switch {
 	case !t.isSerena() && t.isLaunched() && t.launch.Port > 0: // it takes its clients where we told it to
 		return false
