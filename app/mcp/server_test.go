@@ -217,6 +217,40 @@ func TestListen(t *testing.T) {
 	}
 }
 
+// What the server asks while its stream is not there is lost, so that Listen tells when it is.
+func TestListenTellsWhenTheServerHasAnswered(t *testing.T) {
+	s := mcptest.New(t)
+	session := dial(t, s, nil)
+	asked, answer := make(chan struct{}), make(chan struct{})
+	session.transport = late{session.transport, asked, answer}
+	answered := session.Listen()
+	<-asked
+	select {
+	case <-answered:
+		t.Error("it has not answered")
+	default:
+	}
+	close(answer)
+	<-answered
+	if !s.Listening(session.id) {
+		t.Error("there is no stream")
+	}
+}
+
+// late holds up a GET request until an answer may come.
+type late struct {
+	http.RoundTripper
+	asked, answer chan struct{}
+}
+
+func (l late) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodGet {
+		close(l.asked)
+		<-l.answer
+	}
+	return l.RoundTripper.RoundTrip(r)
+}
+
 func TestListenAcrossADeath(t *testing.T) {
 	s := mcptest.New(t)
 	session := dial(t, s, nil)

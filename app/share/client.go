@@ -154,19 +154,23 @@ const (
 // question is what was asked, under what, and under which state of the settings.
 type question struct{ settings, method, under string }
 
-// Cached returns what the server answered to the method under the same settings,
-// while it does not run, or hangs. The caller must not change it.
+// Cached returns what the server answered to the method, while it hangs, or while it does
+// not run and the settings are the same. The caller must not change it.
 func (m *Client) Cached(method, under string) (answer []byte, ok bool) {
 	b := m.broker
 	b.mu.Lock()
-	g, fingerprint := m.group, m.plan.Fingerprint
-	possible := (!g.run.usable() || g.run.isHung()) && len(g.answers) > 0 &&
+	g, settings, hangs := m.group, m.plan.Fingerprint, m.group.run.isHung()
+	if hangs {
+		began := g.run.settings // which count for it, also when the files have changed
+		settings = func() string { return began }
+	}
+	possible := (hangs || !g.run.usable()) && len(g.answers) > 0 &&
 		g.crashes.refuse(time.Now()) == nil // an error is better than a server that is not to be had
 	b.mu.Unlock()
 	if !possible {
 		return nil, false
 	}
-	asked := question{fingerprint(), method, under} // reads files
+	asked := question{settings(), method, under} // reads files
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	answer, ok = g.answers[asked]

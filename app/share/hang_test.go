@@ -44,9 +44,12 @@ func isClosed(c <-chan struct{}) bool {
 
 func TestHangThatPasses(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
-		m := b.Attach(plan("a"), claude)
+		p, settings := plan("a"), "as it began"
+		p.Fingerprint = func() string { return settings }
+		m := b.Attach(p, claude)
 		first := request(t, m)
 		m.Store("tools/list", "", []byte("tools"))
+		settings = "changed since" // as the first server of a project changes them
 		if _, ok := m.Cached("tools/list", ""); ok || isClosed(first.Shut) {
 			t.Error("it does not hang")
 		}

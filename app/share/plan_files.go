@@ -132,14 +132,14 @@ func registered(serenaHome, name string) (roots []string, all bool) {
 	}
 	all = true
 	for _, root := range own.Projects {
-		var project settings
+		var project, local settings // whose comments alone would empty what is there
 		err := readYAML(filepath.Join(root, ".serena", "project.yml"), &project)
-		err = cmp.Or(err, readYAML(filepath.Join(root, ".serena", "project.local.yml"), &project)) // which wins
-		switch {
+		err = cmp.Or(err, readYAML(filepath.Join(root, ".serena", "project.local.yml"), &local))
+		switch called := cmp.Or(local.Name, project.Name); {
 		case directory(root) == "": // Serena leaves it out as well
-		case err != nil || project.Name == "":
+		case err != nil || called == "":
 			all = false
-		case project.Name == name:
+		case called == name:
 			roots = append(roots, root)
 		}
 	}

@@ -24,7 +24,12 @@ func TestWhatCannotBeShared(t *testing.T) {
 	m.file("alpha/file")
 	m.write("twin/.serena/project.yml", "project_name: twins")
 	m.write("twin2/.serena/project.yml", "project_name: twins")
-	m.write("home/.serena/serena_config.yml", "projects: ["+m.path("twin")+", "+m.path("twin2")+"]")
+	m.write("third/.serena/project.yml", "project_name: three")
+	m.write("third/.serena/project.local.yml", "# Serena writes only comments into a new one.\n")
+	m.write("home/.serena/serena_config.yml", "projects: ["+m.path("twin")+", "+m.path("twin2")+", "+m.path("third")+"]")
+	if p := planned(t, asker(nil), m.wish(m.top, "serena start-mcp-server --context ide three")); p.Alone != "" || p.Spec.Project != m.path("third") {
+		t.Errorf("by its name: %q, %q", p.Spec.Project, p.Alone)
+	}
 	for _, test := range []struct {
 		dir, command, want string
 	}{
