@@ -16,9 +16,9 @@ const Hidden = "…"
 // What names of secrets are made of: words are anywhere in them, short ones are
 // whole parts, as in db_pass and dbPass. "path" and "spin" are none.
 const (
-	words = `[\w.-]*(?:key|token|secret|passw|passphrase|pwd|auth|credential|cookie|bearer|session|dsn|connection[_-]?string)[\w.-]*`
-	short = `\b(?:[\w.-]*[_.-])?(?:pass|pin|pat|psk|otp|sig|signature|sid)(?:[_.-][\w.-]*)?`
-	camel = `(?-i:\w*[a-z](?:Pass|Pin|Pat|Sig))`
+	words = `[\w.-]*(?:key|token|secret|passw|passphrase|pwd|auth|credential|cookie|bearer|connection[_-]?string)[\w.-]*`
+	short = `\b(?:[\w.-]*[_.-])?(?:pass|pin|pat|psk|otp|sig|signature|sid|dsn)(?:[_.-][\w.-]*)?`
+	camel = `(?-i:\w*[a-z](?:Pass|Pin|Pat|Sig|Dsn))`
 	name  = `(?:` + words + `|` + short + `|` + camel + `)`
 )
 
@@ -30,7 +30,7 @@ var (
 	// A password may have any character, and is not always escaped.
 	userInfo = regexp.MustCompile(`://(?:[^/\s@:]*:\S*|[^/\s@]+)@`)
 	// How keys of well-known services begin.
-	knownKey = regexp.MustCompile(`\b(?:[aprs]k[-_]|gh[a-z]_|github_pat_|glpat-|xox[a-z]-|npm_|hf_|pypi-|dckr_pat_|shpat_|figd_|lin_api_|ntn_|sntrys_|secret_|ctx7sk-|ya29\.|AKIA|ASIA|AIza)[A-Za-z0-9_-]{8,}|\beyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*`)
+	knownKey = regexp.MustCompile(`\b(?:[aprs]k[-_]|gh[a-z]_|github_pat_|glpat-|xox[a-z]-|npm_|hf_|pypi-|dckr_pat_|shpat_|figd_|lin_api_|ntn_|sntrys_|ctx7sk-|ya29\.|AKIA|ASIA|AIza)[A-Za-z0-9_-]{8,}|\beyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*`)
 
 	// Options that are no value of the option before them.
 	isOption = regexp.MustCompile(`^(?:--|-[A-Za-z]|--[a-z][a-z0-9-]*(?:=.*)?)$`)
@@ -54,8 +54,8 @@ var (
 	// What may be a secret by its looks alone, in an address and elsewhere.
 	longPart = regexp.MustCompile(`[A-Za-z0-9_+-]{16,}={0,2}`)
 	longRun  = regexp.MustCompile(`[A-Za-z0-9_+/-]{16,}={0,2}`)
-	// Letters and digits may take turns seldom in these.
-	hexadecimal = regexp.MustCompile(`^[0-9A-Fa-f-]{20,}$`)
+	// Letters and digits may take turns seldom in these. A line of hyphens is none.
+	hexadecimal = regexp.MustCompile(`^(?:[A-Fa-f-]*[0-9]){4}[0-9A-Fa-f-]*$`)
 )
 
 // Name reports whether the value of an option, a variable, a header or a member of
@@ -194,7 +194,9 @@ func withoutRandom(word string) string {
 }
 
 // random reports whether a word is one that nobody would think of, by itself.
-func random(word string) bool { return randomFrom(word, 16, 5) || hexadecimal.MatchString(word) }
+func random(word string) bool {
+	return randomFrom(word, 16, 5) || len(word) >= 20 && hexadecimal.MatchString(word)
+}
 
 // randomFrom reports whether the kind of a word's characters changes all the time:
 // it has as many as least, and there is a change for each few of them.

@@ -21,8 +21,10 @@ type hide struct {
 var (
 	headerFlag = regexp.MustCompile(`^(-H|--headers?)$`)
 	headerLine = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*:[^/\\]`)
+	// What a session is called may be one, and tells nothing of a server.
+	session = regexp.MustCompile(`(?i)session`)
 	// Of a variable any value may be a secret.
-	variable = regexp.MustCompile(`^((?:-[\w-]*=)?[A-Z][A-Z0-9_]*=).+`)
+	variable = regexp.MustCompile(`^((?:-[\w-]*=)?(?:[A-Z][A-Z0-9_]*=|(?i:[^\s=:/]*session[^\s=:/]*[=:]))).+`)
 	query    = regexp.MustCompile(`(://[^\s"'?#]*)[?#][^\s"']*`)
 
 	email   = regexp.MustCompile(`[\w.+-]+@[\w-]+(\.[\w-]+)*\.[A-Za-z]{2,}\b`)
@@ -42,7 +44,7 @@ func (h *hide) arguments(args []string, words bool) []string {
 		} else {
 			list = append(list, h.words(a))
 		}
-		hidden = headerFlag.MatchString(a) || i > 0 && strings.HasPrefix(a, "-") && !strings.Contains(a, "=") && secret.Name(a)
+		hidden = headerFlag.MatchString(a) || i > 0 && strings.HasPrefix(a, "-") && !strings.Contains(a, "=") && isSecretName(a)
 	}
 	return list
 }
@@ -65,10 +67,12 @@ func (h *hide) words(line string) string {
 		}
 		header = header && hidden || headerFlag.MatchString(bare) // which may have several words
 		named := strings.HasPrefix(bare, "-") && !strings.Contains(bare, "=") || strings.HasSuffix(bare, ":")
-		value = named && secret.Name(strings.TrimSuffix(bare, ":")) || strings.EqualFold(bare, "bearer")
+		value = named && isSecretName(strings.TrimSuffix(bare, ":")) || strings.EqualFold(bare, "bearer")
 	}
 	return strings.Join(parts, " ")
 }
+
+func isSecretName(name string) bool { return secret.Name(name) || session.MatchString(name) }
 
 // word is a word of an argument, or a header.
 func (h *hide) word(w string) string {

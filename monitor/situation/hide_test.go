@@ -25,6 +25,7 @@ func TestHide(t *testing.T) {
 		{true, "mcp-remote|https://me:pw@example.com/sse?key=1|--header|Authorization: Bearer hunter2", "mcp-remote|https://REMOVED@example.com/sse?REMOVED|--header|REMOVED"},
 		{true, "mcp-remote|https://mcp.example.com/s/0123456789abcdef0123456789abcdef/mcp#t", "mcp-remote|https://mcp.example.com/s/REMOVED/mcp?REMOVED"},
 		{true, "x|Authorization:Bearer|X-Api-Key:hunter2", "x|Authorization:REMOVED|X-Api-Key:REMOVED"},
+		{true, "x|--session-name|work|X-Session: a b|--env=MY_SESSION=a|session=b", "x|--session-name|REMOVED|X-Session:REMOVED|--env=MY_SESSION=REMOVED|session=REMOVED"},
 		{true, "x|postgresql://u:p@db/main", "x|postgresql://REMOVED@db/main"},
 		{true, "x|ghp_0123456789abcdefABCDEF|sk-ant-api03-abcdefghijk|eyJhbGciOiJIUzI1NiJ9.e30.x|AKIAIOSFODNN7EXAMPLE", "x|REMOVED|REMOVED|REMOVED|REMOVED"},
 		{true, "x|Zm9vYmFyMTIzNDU2Nzg5MDEyMzQ1|9f86d081884c7d659a2feaa0c55ad015", "x|REMOVED|REMOVED"},
