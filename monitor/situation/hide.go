@@ -24,8 +24,14 @@ var (
 	// What a session is called may be one, and tells nothing of a server.
 	session = regexp.MustCompile(`(?i)session`)
 	// Of a variable any value may be a secret.
-	variable = regexp.MustCompile(`^((?:-[\w-]*=)?(?:[A-Z][A-Z0-9_]*=|(?i:[^\s=:/]*session[^\s=:/]*[=:]))).+`)
+	variable = regexp.MustCompile(`(?s)^((?:-[\w-]*=)?(?:[A-Z][A-Z0-9_]*=|(?i:[^\s=:/]*session[^\s=:/]*[=:]))).+`)
 	query    = regexp.MustCompile(`(://[^\s"'?#]*)[?#][^\s"']*`)
+	// What somebody may have thought of as a password: long, with digits among letters of
+	// both cases. Parts of paths are so too.
+	long      = regexp.MustCompile(`[A-Za-z0-9_+-]{20,}`)
+	twoDigits = regexp.MustCompile(`[0-9].*[0-9]`)
+	twoUpper  = regexp.MustCompile(`[A-Z].*[A-Z]`)
+	twoLower  = regexp.MustCompile(`[a-z-].*[a-z-]`)
 
 	email   = regexp.MustCompile(`[\w.+-]+@[\w-]+(\.[\w-]+)*\.[A-Za-z]{2,}\b`)
 	between = regexp.MustCompile(`[^/\\]+`) // the separators of a path
@@ -78,12 +84,22 @@ func isSecretName(name string) bool { return secret.Name(name) || session.MatchS
 func (h *hide) word(w string) string {
 	w = strings.ReplaceAll(secret.Text(w), secret.Hidden, removed)
 	w = variable.ReplaceAllString(query.ReplaceAllString(w, "$1?"+removed), "${1}"+removed)
+	if !strings.ContainsAny(w, `/\`) || strings.Contains(w, "://") {
+		w = long.ReplaceAllStringFunc(w, withoutPassword)
+	}
 	return email.ReplaceAllStringFunc(h.path(w), func(found string) string {
 		if name, _, _ := strings.Cut(found, "@"); name == "git" || name == removed {
 			return found // git is how everybody is called there
 		}
 		return removed
 	})
+}
+
+func withoutPassword(w string) string {
+	if !strings.HasPrefix(w, "-") && twoDigits.MatchString(w) && twoUpper.MatchString(w) && twoLower.MatchString(w) {
+		return removed
+	}
+	return w
 }
 
 // path is a word with the home directory as ~ and no user's name.

@@ -29,6 +29,8 @@ func TestHide(t *testing.T) {
 		{true, "x|postgresql://u:p@db/main", "x|postgresql://REMOVED@db/main"},
 		{true, "x|ghp_0123456789abcdefABCDEF|sk-ant-api03-abcdefghijk|eyJhbGciOiJIUzI1NiJ9.e30.x|AKIAIOSFODNN7EXAMPLE", "x|REMOVED|REMOVED|REMOVED|REMOVED"},
 		{true, "x|Zm9vYmFyMTIzNDU2Nzg5MDEyMzQ1|9f86d081884c7d659a2feaa0c55ad015", "x|REMOVED|REMOVED"},
+		{true, "x|CorrectHorseBatteryStaple42|--name=CorrectHorseBatteryStaple42|https://h/CorrectHorseBatteryStaple42/x|/srv/CorrectHorseBatteryStaple42/x", "x|REMOVED|--name=REMOVED|https://h/REMOVED/x|/srv/CorrectHorseBatteryStaple42/x"},
+		{true, "docker|-e|CONFIG=a\nb", "docker|-e|CONFIG=REMOVED"},
 		{true, "x|alice@example.com|git@example.com", "x|REMOVED|git@example.com"},
 		{true, "sh|-c|TOKEN=hunter2 npx -y @upstash/context7-mcp --api-key hunter2", "sh|-c|TOKEN=REMOVED npx -y @upstash/context7-mcp --api-key REMOVED"},
 		{true, "npm exec mcp-remote https://x.example/y?z=1", "npm exec mcp-remote https://x.example/y?REMOVED"},
