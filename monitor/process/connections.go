@@ -109,6 +109,22 @@ func Connections(port int) ([]Connection, error) {
 	if port <= 0 || port > math.MaxUint16 {
 		return nil, fmt.Errorf("listing the connections to port %d: there is no such port", port)
 	}
+	var before []Connection
+	for look := 1; ; look++ {
+		found, err := connections(port)
+		unheld := slices.DeleteFunc(slices.Clone(found), func(c Connection) bool { return c.PID != 0 })
+		// Of one that is opened or closed while its holder is looked for none is found.
+		if look == mostLooks || !slices.ContainsFunc(unheld, func(c Connection) bool { return !slices.Contains(before, c) }) {
+			return found, err
+		}
+		before = append(before, unheld...)
+	}
+}
+
+// mostLooks is how often it is looked for who holds connections that are always others.
+const mostLooks = 5
+
+func connections(port int) ([]Connection, error) {
 	table, err := connectedEnds(port)
 	if err != nil {
 		return nil, fmt.Errorf("listing the connections to port %d: %w", port, err)
