@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"lamplighter/monitor/rules"
@@ -75,10 +76,16 @@ func quoted(text string) string {
 	return string(b)
 }
 
+// changing is held by who edits the settings file, of which the background process is the
+// only one of ours: several may ask it at once.
+var changing sync.Mutex
+
 // change edits the settings file: edit returns the new text, and says in want what it
 // is to mean. Where it would mean anything else nothing is written, and the error asks
 // to write line by hand.
 func change(path, line string, edit func(text []byte, want *Settings) []byte) error {
+	changing.Lock()
+	defer changing.Unlock()
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // of a link what it leads to is changed
 	}

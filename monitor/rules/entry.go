@@ -123,6 +123,8 @@ func ForChild(in *monitor.Instance, info process.Info, name string) (Rule, error
 		return Rule{}, fmt.Errorf("%s is known already", in.Label())
 	case info.Identity != in.Identity:
 		return Rule{}, fmt.Errorf("%s has ended", in.Label())
+	case slices.ContainsFunc(builtin(), func(b Rule) bool { return strings.EqualFold(b.Name, name) }):
+		return Rule{}, fmt.Errorf("a built-in rule is called %s, and would not count any more; choose another name", name)
 	}
 	r, err := For(info.Exe, info.Args)
 	if err != nil {

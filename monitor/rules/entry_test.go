@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"lamplighter/monitor"
 	"lamplighter/monitor/clients"
 	"lamplighter/monitor/process"
 )
@@ -75,6 +76,19 @@ func TestByEntryOfSeveral(t *testing.T) {
 		if found, _ := ByEntry(c.chain, c.entries, "codex", []string{c.dir}); found.Name != c.want {
 			t.Errorf("%q in %s: %q, want %q", c.chain[0].Args, c.dir, found.Name, c.want)
 		}
+	}
+}
+
+// A rule of the user's replaces a built-in one of its name, which nobody wants who only
+// gives a process a name.
+func TestForChildLeavesBuiltInRules(t *testing.T) {
+	info := runs("/usr/bin/node", "node /w/notes/server.js")
+	in := &monitor.Instance{Identity: info.Identity, OnPipes: true}
+	if _, err := ForChild(in, info, "Memory"); err == nil || !strings.Contains(err.Error(), "built-in") {
+		t.Error(err)
+	}
+	if r, err := ForChild(in, info, "notes"); err != nil || r.Name != "notes" {
+		t.Error(r, err)
 	}
 }
 
