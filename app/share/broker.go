@@ -77,14 +77,18 @@ const mostIdle = 32
 // to the servers. The caller holds mu.
 func (b *Broker) change() {
 	idle := 0
-	for key, g := range b.groups {
+	var oldest *group // one that was just left may be about to be started again
+	for _, g := range b.groups {
 		g.run.gate()
 		if len(g.members) > 0 || g.runs() || g.crashes.matters(time.Now()) {
 			continue
 		}
-		if idle++; idle > mostIdle {
-			delete(b.groups, key) // any of them
+		if idle++; oldest == nil || g.since.Before(oldest.since) {
+			oldest = g
 		}
+	}
+	if idle > mostIdle {
+		delete(b.groups, oldest.plan.Key)
 	}
 	close(b.news)
 	b.news = make(chan struct{})

@@ -119,6 +119,22 @@ func TestRestartTwice(t *testing.T) {
 	})
 }
 
+// Its group is not forgotten while it has neither a client nor a server.
+func TestRestartAmongMany(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		m := b.Attach(plan("a"), claude)
+		request(t, m)
+		m.Detach()
+		for _, key := range manyNames(5 * mostIdle) {
+			b.Attach(plan(key), claude).Detach()
+			after(time.Second)
+			if _, err := w.restarts(t, b, false); err != nil || len(b.Shared()) != 1 {
+				t.Fatalf("%s: %v, %+v", key, err, b.Shared())
+			}
+		}
+	})
+}
+
 // A start that fails is told, and the next request tries again.
 func TestRestartThatDoesNotStart(t *testing.T) {
 	within(t, func(t *testing.T, w *world, b *Broker) {
