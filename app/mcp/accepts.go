@@ -13,8 +13,9 @@ const ownInitialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":` 
 	`{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"lamplighter","version":"1"}}}`
 
 // Accepts asks a server whether it consents to a session of ours, which is ended then.
+// Nothing else is sent: how it takes that is a matter of its clients.
 func Accepts(ctx context.Context, o Options) error {
-	s, err := OpenOwn(ctx, o)
+	s, err := openOurs(ctx, o)
 	if err == nil {
 		s.Close(ctx)
 	}
@@ -23,6 +24,19 @@ func Accepts(ctx context.Context, o Options) error {
 
 // OpenOwn begins a session in which only we ask, ready for Ask. The caller closes it.
 func OpenOwn(ctx context.Context, o Options) (*Server, error) {
+	s, err := openOurs(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Send(ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), nil); err != nil {
+		s.Close(ctx)
+		return nil, err
+	}
+	return s, nil
+}
+
+// openOurs is Open with ownInitialize, to which the server has to consent.
+func openOurs(ctx context.Context, o Options) (*Server, error) {
 	s, answer, err := Open(ctx, o, []byte(ownInitialize))
 	switch {
 	case err != nil:
@@ -30,13 +44,8 @@ func OpenOwn(ctx context.Context, o Options) (*Server, error) {
 	case s == nil:
 		return nil, fmt.Errorf("it refused initialize: %s", cmp.Or(ErrorMessage(answer), "it does not say why"))
 	case s.version == "":
-		err = errors.New("its answer to initialize names no version of the protocol")
-	default:
-		err = s.Send(ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), nil)
-	}
-	if err != nil {
 		s.Close(ctx)
-		return nil, err
+		return nil, errors.New("its answer to initialize names no version of the protocol")
 	}
 	return s, nil
 }

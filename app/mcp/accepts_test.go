@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -27,6 +28,13 @@ func TestAccepts(t *testing.T) {
 	to := func(where string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, where, http.StatusTemporaryRedirect) }
 	}
+	once := func(w http.ResponseWriter, r *http.Request) { // and what is no request is answered by a word
+		if body, _ := io.ReadAll(r.Body); bytes.Contains(body, []byte(`"id"`)) {
+			say(200, "application/json", willing)(w, r)
+			return
+		}
+		_, _ = w.Write([]byte("OK"))
+	}
 	noise := `data: {"jsonrpc":"2.0","method":"notifications/message"}` + "\n\n"
 	for name, test := range map[string]struct {
 		handler http.HandlerFunc
@@ -34,6 +42,7 @@ func TestAccepts(t *testing.T) {
 	}{
 		"json":           {say(200, "application/json", willing), ""},
 		"events":         {say(200, "text/event-stream", "event: other\n"+noise+noise+"data: "+willing+"\n\n"), ""},
+		"a word":         {once, ""},
 		"refusal":        {say(200, "application/json", `{"jsonrpc":"2.0","id":0,"error":{"code":1,"message":"no"}}`), "refused initialize: no"},
 		"an odd refusal": {say(200, "application/json", `{"jsonrpc":"2.0","id":0,"error":7}`), "does not say why"},
 		"no version":     {say(200, "application/json", `{"jsonrpc":"2.0","id":0,"result":{}}`), "no version"},
