@@ -115,6 +115,11 @@ func TestTheEnd(t *testing.T) {
 		}
 		m.Detach()
 		w.the(t)
+		before := len(b.Shared())
+		b.Adopt(w.add("c")) // whose launcher ends at the same time
+		if synctest.Wait(); len(b.Shared()) != before {
+			t.Errorf("one was taken over: %+v", b.Shared())
+		}
 	})
 }
 

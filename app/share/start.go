@@ -27,10 +27,14 @@ func (b *Broker) settle(ctx context.Context) {
 	}
 }
 
-// Adopt takes over a shared server of an earlier run, before Inherited is closed.
+// Adopt takes over a shared server of an earlier run, before Inherited is closed. When Serve
+// has ended it is for the next run.
 func (b *Broker) Adopt(s Server) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.lifetime.Err() != nil {
+		return
+	}
 	plan := &Plan{Key: s.Key(), Spec: launch.Spec{Project: s.Project()}}
 	if g := b.groups[s.Key()]; s.Key() == "" || g != nil && g.runs() {
 		// Two of one key are one too many. Nobody can join it, so that it ends
