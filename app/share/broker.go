@@ -134,7 +134,7 @@ func (b *Broker) Note(e monitor.Event) {
 	defer b.mu.Unlock()
 	for _, g := range b.groups {
 		if r := g.run; r.usable() && r.server.Identity().String() == e.ID {
-			r.ordered = ordered
+			r.ordered, r.orderAt = ordered, time.Now()
 		}
 	}
 	b.change()

@@ -153,8 +153,9 @@ func TestSomethingSurvives(t *testing.T) {
 // A stop that came to nothing does not make later crashes the user's wish.
 func TestAStopThatCameToNothing(t *testing.T) {
 	for name, after := range map[string]func(b *Broker, id string){
-		"refused": func(b *Broker, id string) { b.Note(monitor.Event{Kind: monitor.EventStopRefused, ID: id}) },
-		"failed":  func(b *Broker, id string) { b.Note(monitor.Event{Kind: monitor.EventStopFailed, ID: id}) },
+		"refused":     func(b *Broker, id string) { b.Note(monitor.Event{Kind: monitor.EventStopRefused, ID: id}) },
+		"failed":      func(b *Broker, id string) { b.Note(monitor.Event{Kind: monitor.EventStopFailed, ID: id}) },
+		"nobody said": func(*Broker, string) { time.Sleep(2 * orderTime) }, // of the bubble
 	} {
 		t.Run(name, func(t *testing.T) {
 			within(t, func(t *testing.T, w *world, b *Broker) {

@@ -65,6 +65,7 @@ type run struct {
 	ending  string // why we end it, a part of a sentence; "" when nobody does
 	failed  error  // of the last try to end it
 	ordered string // who else has ordered its end: "by the tray"
+	orderAt time.Time
 }
 
 // usable reports whether requests can be sent to it.
@@ -230,6 +231,10 @@ func (b *Broker) notStarted(g *group, s *start) {
 	}
 }
 
+// orderTime is how long after the order to end a server its end is taken for what
+// came of that.
+const orderTime = time.Minute
+
 // attend waits for the end of a server, and takes it out of its group when all of it has
 // gone, so that the next one can start. At our end it goes on.
 func (b *Broker) attend(r *run) {
@@ -242,6 +247,9 @@ func (b *Broker) attend(r *run) {
 		return
 	}
 	b.mu.Lock()
+	if time.Since(r.orderAt) > orderTime {
+		r.ordered = "" // that came to nothing
+	}
 	r.lose()
 	b.change()
 	b.mu.Unlock()
