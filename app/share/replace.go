@@ -96,17 +96,18 @@ const calmTime = 10 * time.Second
 // at work, or fails with ErrAtWork; with force, or when the server hangs, it does not
 // wait, and those requests get an error that says that they may have been carried out.
 // end ends the server; after its error all goes on as before. The result is the new
-// server. One that nobody has come to since it was adopted is not restarted: only who comes
-// tells how it is started.
+// server, zero where nobody has come to it since it was adopted: only who comes tells how
+// it is started.
 func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, end func(context.Context) error) (next monitor.Identity, err error) {
 	var g *group
 	var r *run
+	var known bool // how it is started
 	calm, cancel := context.WithTimeout(ctx, calmTime)
 	defer cancel()
 	err = b.until(calm, func() bool {
 		g = nil
 		for _, other := range b.groups {
-			if other.run.usable() && other.run.server.Identity() == id && other.plan.Fingerprint != nil && b.open.Err() == nil {
+			if other.run.usable() && other.run.server.Identity() == id && b.open.Err() == nil {
 				g, r = other, other.run
 			}
 		}
@@ -116,7 +117,10 @@ func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, e
 		if g.inFlight > 0 && !force && !r.isHung() {
 			return false
 		}
-		r.ending, g.why = "it is restarted", "restarted" // nobody else ends it
+		r.ending = "it is restarted" // nobody else ends it
+		if known = g.plan.Fingerprint != nil; known {
+			g.why = "restarted"
+		}
 		b.change()
 		return true
 	})
@@ -137,8 +141,10 @@ func (b *Broker) Restart(ctx context.Context, id monitor.Identity, force bool, e
 		b.change()
 		return next, err
 	}
-	if r, err = b.acquire(ctx, &Client{group: g}); err == nil {
-		next = r.server.Identity()
+	if known {
+		if r, err = b.acquire(ctx, &Client{group: g}); err == nil {
+			next = r.server.Identity()
+		}
 	}
 	return next, err
 }

@@ -40,6 +40,21 @@ func TestRestart(t *testing.T) {
 	})
 }
 
+// One that nobody has come to since an earlier run has started it ends, and who comes
+// starts the next one.
+func TestRestartOfALeftOne(t *testing.T) {
+	within(t, func(t *testing.T, w *world, b *Broker) {
+		w.run("a")
+		synctest.Wait()
+		if next, err := w.restarts(t, b, false); err != nil || next != (monitor.Identity{}) || w.count() != 0 {
+			t.Error(next, err, w.count())
+		}
+		if request(t, b.Attach(plan("a"), claude)); w.launched != 1 {
+			t.Errorf("launched %d", w.launched)
+		}
+	})
+}
+
 // What speaks against it leaves everything as it was.
 func TestNotRestarted(t *testing.T) {
 	for name, prepare := range map[string]func(w *world, m *Client) error{
