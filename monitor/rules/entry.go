@@ -92,8 +92,12 @@ func tellsEnough(e clients.Entry) bool {
 	case program == "dotnet" && len(c.Args) > 1 && c.Args[0] == "run": // a task, as below
 		return e.IsLiteral()
 	case command.Is(program, command.Interpreter):
-		if len(c.Args) > 0 && !strings.HasPrefix(c.Args[0], "-") {
+		switch {
+		case len(c.Args) == 0:
+		case !strings.HasPrefix(c.Args[0], "-"):
 			what = c.Args[0]
+		case e.IsLiteral():
+			what = strings.Join(c.Args, " ") // options or code, which are compared whole
 		}
 	case command.Is(program, command.Starter): // of a task, such as npm run mcp
 		return e.IsLiteral() && len(strings.Join(e.Args, " ")) >= leastName

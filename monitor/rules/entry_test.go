@@ -79,6 +79,22 @@ func TestByEntryOfSeveral(t *testing.T) {
 	}
 }
 
+// The line of a shell is compared whole, so that one of the client's own is no server.
+func TestByEntryOfALineOfAShell(t *testing.T) {
+	line := func(code string) []string { return []string{"bash", "-c", code} }
+	for code, entry := range map[string][]string{
+		"python3 /w/notes.py || true": line("python3 /w/notes.py || true"),
+		"python3 /w/notes.py | cat":   line("python3 /w/notes.py || true"),
+		"ls $HOME || exit":            line("ls $HOME || exit"),
+	} {
+		e := clients.Entry{Client: "codex", Name: "notes", Command: entry[0], Args: entry[1:]}
+		_, ok := ByEntry([]process.Info{{Exe: "/usr/bin/bash", Args: line(code)}}, []clients.Entry{e}, "codex", nil)
+		if want := strings.HasSuffix(code, "|| true"); ok != want {
+			t.Errorf("%s: %v", code, ok)
+		}
+	}
+}
+
 // A rule of the user's replaces a built-in one of its name, which nobody wants who only
 // gives a process a name.
 func TestForChildLeavesBuiltInRules(t *testing.T) {
