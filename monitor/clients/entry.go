@@ -184,15 +184,11 @@ func (e Entry) sameScript(says, is string, dirs []string) bool {
 	if e.Cwd != "" {
 		dirs = []string{e.Cwd}
 	}
-	return slices.ContainsFunc(dirs, func(dir string) bool {
-		from := func(name string) string {
-			if rooted(name) {
-				return path.Clean(Slashed(name))
-			}
-			return path.Join(Slashed(dir), Slashed(name))
-		}
-		return from(says) == from(is)
-	})
+	absolute, relative := Slashed(is), Slashed(says)
+	if rooted(says) {
+		absolute, relative = relative, absolute
+	}
+	return slices.ContainsFunc(dirs, func(dir string) bool { return path.Join(Slashed(dir), relative) == path.Clean(absolute) })
 }
 
 // rooted reports whether a path is absolute on any system.
