@@ -32,6 +32,9 @@ var origin = time.Now()
 
 func (*tableSource) now() time.Duration { return time.Since(origin) }
 
+// began is always now: start times are of another clock.
+func (*tableSource) began(_ program, now time.Duration) time.Duration { return now }
+
 // listed is a process as the list of all shows it.
 type listed struct {
 	pid, parent int

@@ -9,7 +9,7 @@ import (
 
 // How often Table looks at what it knows already.
 const (
-	youngFor  = 10 * time.Second // what is new may still run another program: look at it in every pass
+	youngFor  = 10 * time.Second // what has just started may still run another program: look at it in every pass
 	roundTrip = time.Minute      // in which every other process is looked at at least once
 )
 
@@ -25,6 +25,7 @@ const (
 type Table struct {
 	source *tableSource
 	known  []*entry // by pid, ascending
+	begun  bool     // a pass was made
 }
 
 // entry is what Table remembers about one pid.
@@ -59,6 +60,9 @@ func (t *Table) Pass() (fresh []Info, err error) {
 				fresh = append(fresh, info)
 			}
 		}
+		if !t.begun && err == nil { // most have run for long
+			e.young = min(e.young, t.source.began(runs, now)+youngFor)
+		}
 		e.program = runs
 		e.due = now + roundTrip/2 + roundTrip/120*time.Duration(e.as.pid%60) // not all in the same pass
 		return false
@@ -72,6 +76,7 @@ func (t *Table) Pass() (fresh []Info, err error) {
 		t.compare(all, now)
 	}
 	t.known = slices.DeleteFunc(t.known, func(e *entry) bool { return (e.young > now || e.due <= now) && look(e) })
+	t.begun = true
 	return fresh, nil
 }
 

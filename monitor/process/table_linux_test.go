@@ -75,6 +75,18 @@ func (f *fakeProc) table() *Table {
 	return table
 }
 
+// In the first pass a process is as young as it is, and not new.
+func TestPassLooksOnceAtWhatHasRunForLong(t *testing.T) {
+	f := newFakeProc(t, t.TempDir())
+	f.put(10, fakeProcess{start: 1, layout: 5, args: []string{"old"}})
+	f.put(11, fakeProcess{start: uint64(f.now / tick), layout: 5, args: []string{"young"}})
+	table := f.table()
+	expect(t, f.pass(table), "10:old", "11:young")
+	f.put(10, fakeProcess{start: 1, layout: 6, args: []string{"another"}})
+	f.put(11, fakeProcess{start: uint64((f.now - time.Second) / tick), layout: 6, args: []string{"server"}})
+	expect(t, f.pass(table), "11:server")
+}
+
 // pass makes one pass a second after the one before and names what it returns.
 func (f *fakeProc) pass(table *Table) []string {
 	f.now += time.Second
