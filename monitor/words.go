@@ -127,12 +127,21 @@ func PortOf(address string) int {
 	return port
 }
 
-// HasWord reports whether a word is in a list of words with blanks between them.
+// HasWord reports whether a word is in a list of words with blanks between them. The
+// list is not taken apart: each process is looked up in some twenty.
 func HasWord(list, word string) bool {
-	for one := range strings.FieldsSeq(list) {
-		if one == word {
+	if word == "" || strings.ContainsAny(word, " \t\n") {
+		return false
+	}
+	for from := 0; ; {
+		i := strings.Index(list[from:], word)
+		if i < 0 {
+			return false
+		}
+		at, end := from+i, from+i+len(word)
+		if (at == 0 || list[at-1] <= ' ') && (end == len(list) || list[end] <= ' ') {
 			return true
 		}
+		from = at + 1
 	}
-	return false
 }

@@ -78,3 +78,23 @@ func TestPortOf(t *testing.T) {
 		}
 	}
 }
+
+func TestHasWord(t *testing.T) {
+	for _, c := range []struct {
+		list, word string
+		want       bool
+	}{
+		{"node nodejs\n\t\tdeno", "deno", true},
+		{"node nodejs", "node", true},
+		{"nodejs anode", "node", false},
+		{"aa", "a", false},
+		{"aa a", "a", true},
+		{"a b", "a b", false},
+		{"a b", "", false},
+		{"", "a", false},
+	} {
+		if got := HasWord(c.list, c.word); got != c.want {
+			t.Errorf("%q in %q: %v", c.word, c.list, got)
+		}
+	}
+}
