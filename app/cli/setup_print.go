@@ -167,7 +167,7 @@ const stateWidth = 6
 // entryWord is the state of an entry for people. What runs through lamplighter-connect
 // and cannot be shared is not called shared.
 func entryWord(e setup.Entry) string {
-	if e.State == setup.Shared && e.Alone != "" {
+	if e.IsAlone() {
 		return "alone"
 	}
 	return string(e.State)
@@ -224,7 +224,7 @@ func (s setupWords) notes(c setup.Client, e setup.Entry) []string {
 	case e.Missing != "":
 		list = append(list, "Its program "+s.short(e.Missing)+" is not found.")
 	}
-	if e.Alone != "" && (e.Serena || e.State == setup.Shared) {
+	if e.IsAlone() || e.Serena && e.Alone != "" {
 		list = append(list, "It cannot be shared, so its server is its own: "+s.short(e.Alone)+".")
 	}
 	switch {

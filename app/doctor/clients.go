@@ -140,7 +140,7 @@ func clientFiles(c setup.Client) []ClientFile {
 		}
 		seen := ClientFile{Path: file.Path, Project: file.Scope == setup.Project, Entries: []FileEntry{}}
 		for _, e := range file.Entries {
-			seen.Entries = append(seen.Entries, FileEntry{Name: e.Name, Folder: e.Folder(), Line: e.Line, State: e.State, Serena: e.Serena, Off: e.Off, Now: e.Now, alone: e.State == setup.Shared && e.Alone != ""})
+			seen.Entries = append(seen.Entries, FileEntry{Name: e.Name, Folder: e.Folder(), Line: e.Line, State: e.State, Serena: e.Serena, Off: e.Off, Now: e.Now, alone: e.IsAlone()})
 		}
 		list = append(list, seen)
 	}
@@ -275,7 +275,7 @@ func judgeEntry(c setup.Client, file setup.File, e setup.Entry) (about finding, 
 		return finding{Warn, c.Name + " runs the lamplighter-connect of another installation", "It works as long as that one stays.", "Point it to this one: " + verb}, ""
 	case e.State == setup.Shared && e.Becomes != "": // nothing else changes one that is shared
 		return finding{Warn, c.Name + " is not told the right place of Lamplighter's socket", "It may pass on too little of its environment for lamplighter-connect to find it.", "To name it: " + verb}, ""
-	case e.State == setup.Shared && e.Serena && e.Alone != "":
+	case e.IsAlone() && e.Serena:
 		return finding{OK, c.Name + " runs a Serena through lamplighter-connect that is not shared, because " + e.Alone, "", ""}, ""
 	case e.State == setup.Direct && e.Why != "":
 		return finding{OK, c.Name + " starts a server that lamplighter setup leaves alone", e.Why, ""}, ""

@@ -73,6 +73,10 @@ type Entry struct {
 	PageStops bool `json:"page_stops"`
 }
 
+// IsAlone reports whether it runs through lamplighter-connect of this installation, and its
+// server is its client's alone all the same.
+func (e Entry) IsAlone() bool { return e.State == Shared && e.Alone != "" }
+
 // Folder is the directory that the entry counts for, "" for all: a file may have a table
 // for each.
 func (e Entry) Folder() string {
