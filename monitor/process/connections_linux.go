@@ -27,7 +27,7 @@ func connectedEnds(port int) ([]tcpEnd, error) {
 	proc := system()
 	var pids []int
 	if len(all) > 0 {
-		if pids, err = list(proc.root); err != nil {
+		if pids, err = list(proc.root, make([]byte, listing)); err != nil {
 			return nil, fmt.Errorf("listing %s: %w", proc.root, err)
 		}
 	}
@@ -45,7 +45,7 @@ func (p procfs) withHolders(all []tcpEnd, pids []int) ([]tcpEnd, error) {
 		o, err := p.open(pid)
 		if err == nil {
 			var ends []end
-			ends, err = o.ends()
+			ends, err = o.endsOf(true)
 			o.close()
 			for _, e := range ends {
 				for _, s := range at[e.inode] {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,11 +40,12 @@ func (local) MainThreadCPU(pid int) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("reading the run time of process %d: %w", pid, err)
 	}
-	var run, wait int64 // in nanoseconds
-	if _, err := fmt.Sscan(string(data), &run, &wait); err != nil {
-		return 0, fmt.Errorf("%.40q is not the content of a schedstat file", data)
+	run, rest, _ := strings.Cut(string(data), " ")
+	nanoseconds, err := strconv.ParseInt(run, 10, 64)
+	if err != nil || rest == "" {
+		return 0, fmt.Errorf("%.40q is not the content of a schedstat file", string(data))
 	}
-	return time.Duration(run), nil
+	return time.Duration(nanoseconds), nil
 }
 
 // SameUser reports whether a process runs as our user and nobody else: its real,
@@ -127,7 +129,7 @@ func SharesPath(pid int, path string) (bool, error) {
 // Source: /proc/PID/environ, proc(5).
 func Marked(name, value string) (found []monitor.Identity, err error) {
 	above, err := Above(Local(), os.Getpid())
-	pids, failed := list(system().root)
+	pids, failed := list(system().root, make([]byte, listing))
 	if err := errors.Join(err, failed); err != nil {
 		return nil, fmt.Errorf("looking for processes marked with %s: %w", name, err)
 	}

@@ -125,7 +125,7 @@ func waitForState(t testing.TB, pid int, want RunState) {
 // openDescriptors counts what this program has open, beside the runtime's own.
 func openDescriptors(t testing.TB) int {
 	t.Helper()
-	fds, err := list("/proc/self/fd")
+	fds, err := list("/proc/self/fd", make([]byte, listing))
 	if err != nil {
 		t.Fatal(err)
 	}

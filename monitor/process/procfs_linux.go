@@ -1,6 +1,8 @@
 package process
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -25,6 +28,9 @@ const statSize = 2048
 type procfs struct{ root string }
 
 func system() procfs { return procfs{"/proc"} }
+
+// listing takes the names of about 1,000 processes.
+const listing = 32 << 10
 
 func (p procfs) path(pid int, name string) string {
 	return p.root + "/" + strconv.Itoa(pid) + name
@@ -87,7 +93,7 @@ func (p procfs) readStatAt(dir int, path string, pid int) (procStat, error) {
 	if err != nil {
 		return procStat{}, p.failed("reading the state of", pid, err)
 	}
-	s, err := parseStat(b)
+	s, err := parseStat(string(b))
 	if err != nil {
 		return procStat{}, fmt.Errorf("reading the state of process %d: %w", pid, err)
 	}
@@ -142,7 +148,7 @@ func (o opened) info() (Info, program, error) {
 	}
 	exe, _ := o.readLink("exe")
 	exe = strings.TrimSuffix(exe, " (deleted)") // one that was replaced or removed while it ran
-	return Info{Identity: s.Identity, Parent: s.Parent, Name: s.comm, Exe: exe, Args: parseCmdline(cmdline)}, s.program, nil
+	return Info{Identity: s.Identity, Parent: s.Parent, Name: strings.Clone(s.comm), Exe: exe, Args: parseCmdline(cmdline)}, s.program, nil
 }
 
 // readLink is what one of its links says.
@@ -152,25 +158,35 @@ func (o opened) readLink(name string) (string, error) {
 	return string(buf[:max(n, 0)]), err
 }
 
-// list is the numbers that a directory holds: processes in /proc, threads in task.
-func list(path string) ([]int, error) {
-	dir, err := os.Open(path)
+// list is numbers of a directory given by its path: processes in /proc, threads in task.
+func list(path string, buf []byte) ([]int, error) {
+	dir, err := openAt(unix.AT_FDCWD, path, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, err
 	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	return numbers(names), err
+	defer unix.Close(dir)
+	return numbers(dir, buf)
 }
 
-// numbers are those among some names.
-func numbers(names []string) (all []int) {
-	for _, name := range names {
-		if n, err := strconv.ParseInt(name, 10, 32); err == nil {
-			all = append(all, int(n))
+// numbers are the names of a directory that are numbers, see getdents64(2). It makes no string
+// of each, as os.File does: all processes are listed once a second while some are started. What is
+// read goes into buf.
+func numbers(dir int, buf []byte) (all []int, err error) {
+	const lengthAt, nameAt = int(unsafe.Offsetof(unix.Dirent{}.Reclen)), int(unsafe.Offsetof(unix.Dirent{}.Name))
+	for {
+		n, err := retry(func() (int, error) { return unix.Getdents(dir, buf) })
+		if n <= 0 || err != nil {
+			return all, err
+		}
+		for b := buf[:n]; len(b) > 0; {
+			length := binary.NativeEndian.Uint16(b[lengthAt:])
+			name, _, _ := bytes.Cut(b[nameAt:length], []byte{0})
+			if number, err := strconv.ParseInt(string(name), 10, 32); err == nil {
+				all = append(all, int(number))
+			}
+			b = b[length:]
 		}
 	}
-	return all
 }
 
 // sinceBoot is the clock that process start times are measured on.
@@ -222,7 +238,7 @@ func Tree(root monitor.Identity) ([]Stat, error) {
 // children reads /proc/PID/task/TID/children of every thread: each lists what
 // that thread has forked.
 func (p procfs) children(pid int) ([]int, error) {
-	tids, err := list(p.path(pid, "/task"))
+	tids, err := list(p.path(pid, "/task"), make([]byte, 1<<10))
 	if err != nil {
 		return nil, p.failed("listing the threads of", pid, err)
 	}
@@ -231,7 +247,11 @@ func (p procfs) children(pid int) ([]int, error) {
 		b, err := readWholeAt(unix.AT_FDCWD, p.path(pid, "/task/"+strconv.Itoa(tid)+"/children"))
 		switch {
 		case err == nil:
-			pids = append(pids, numbers(strings.Fields(string(b)))...)
+			for text := range strings.FieldsSeq(string(b)) {
+				if pid, err := strconv.ParseInt(text, 10, 32); err == nil {
+					pids = append(pids, int(pid))
+				}
+			}
 		case errors.Is(err, unix.ESRCH):
 		case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES):
 			// The thread has ended, or nobody has such a file.

@@ -1,7 +1,6 @@
 package process
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"strconv"
@@ -51,20 +50,20 @@ type program struct{ start, startCode, endCode, startStack uint64 }
 
 // parseStat reads the text of /proc/PID/stat. The name in parentheses may hold
 // anything, parentheses, spaces and newlines too, hence the *last* ")".
-func parseStat(b []byte) (procStat, error) {
-	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
+func parseStat(line string) (procStat, error) {
+	open, end := strings.IndexByte(line, '('), strings.LastIndexByte(line, ')')
 	if open < 1 || end < open {
-		return procStat{}, fmt.Errorf("not a process stat line: %.60q", b)
+		return procStat{}, fmt.Errorf("not a process stat line: %.60q", line)
 	}
-	pid, ok := number(bytes.TrimSpace(b[:open]))
+	pid, ok := number(strings.TrimSpace(line[:open]))
 	if !ok || pid == 0 || pid > math.MaxInt32 {
-		return procStat{}, fmt.Errorf("not a process stat line, bad pid: %.60q", b)
+		return procStat{}, fmt.Errorf("not a process stat line, bad pid: %.60q", line)
 	}
 
 	field := fieldState
 	var state byte
 	var values [fieldStartStack + 1]uint64
-	for text := range bytes.FieldsSeq(b[end+1:]) {
+	for text := range strings.FieldsSeq(line[end+1:]) {
 		switch field {
 		case fieldState:
 			state = text[0]
@@ -75,7 +74,9 @@ func parseStat(b []byte) (procStat, error) {
 				return procStat{}, fmt.Errorf("not a process stat line, field %d is %.20q", field, text)
 			}
 		}
-		field++
+		if field++; field > fieldStartStack {
+			break
+		}
 	}
 	if field <= fieldStart {
 		return procStat{}, fmt.Errorf("process stat line ends after %d fields", field-1)
@@ -85,13 +86,13 @@ func parseStat(b []byte) (procStat, error) {
 			Identity: monitor.Identity{PID: int(pid), Start: values[fieldStart]}, Parent: int(values[fieldParent]),
 			Session: int(values[fieldSession]), State: runState(state, values[fieldThreads]), CPU: ticks(values[fieldUserTime]) + ticks(values[fieldSystemTime]),
 		},
-		comm:    string(b[open+1 : end]),
+		comm:    line[open+1 : end],
 		program: program{values[fieldStart], values[fieldStartCode], values[fieldEndCode], values[fieldStartStack]},
 	}, nil
 }
 
-func number(b []byte) (uint64, bool) {
-	n, err := strconv.ParseUint(string(b), 10, 64)
+func number(text string) (uint64, bool) {
+	n, err := strconv.ParseUint(text, 10, 64)
 	return n, err == nil
 }
 

@@ -14,7 +14,7 @@ func TestParseStat(t *testing.T) {
 	for _, comm := range []string{
 		"sleep", "a b", "x) S 1 2", "((()", "", "two\nlines", `back\slash\n`, "tmux: server", "\xff\xfe",
 	} {
-		s, err := parseStat([]byte("4321 (" + comm + ")" + statTail))
+		s, err := parseStat("4321 (" + comm + ")" + statTail)
 		if err != nil {
 			t.Errorf("%q: %v", comm, err)
 			continue
@@ -28,7 +28,7 @@ func TestParseStat(t *testing.T) {
 		if got != want {
 			t.Errorf("%q: %+v", comm, got)
 		}
-		ending, err := parseStat([]byte("4321 (" + comm + ")" + strings.Replace(statTail, " 7 7 ", " -1 -1 ", 1)))
+		ending, err := parseStat("4321 (" + comm + ")" + strings.Replace(statTail, " 7 7 ", " -1 -1 ", 1))
 		if ending.Session != 0 || err != nil {
 			t.Errorf("%q: while it ends %+v, %v", comm, ending, err)
 		}
@@ -45,7 +45,7 @@ func TestParseStatRejects(t *testing.T) {
 		"99999999999 (sleep)" + statTail, "4321 (sleep)", "4321 (sleep) S 1 2 3",
 		strings.Replace(good, " 86512 ", " -5 ", 1), strings.Replace(good, " S 1 ", " S x ", 1),
 	} {
-		if s, err := parseStat([]byte(bad)); err == nil {
+		if s, err := parseStat(bad); err == nil {
 			t.Errorf("%q gives %+v", bad, s)
 		}
 	}

@@ -24,8 +24,9 @@ const (
 // out a pid, so that a pass costs almost nothing while nothing is forked.
 type Table struct {
 	source *tableSource
-	known  []*entry // by pid, ascending
-	begun  bool     // a pass was made
+	known  []entry // by pid, ascending
+	spare  []entry // for the next list of them
+	begun  bool    // a pass was made
 }
 
 // entry is what Table remembers about one pid.
@@ -34,6 +35,7 @@ type entry struct {
 	program program       // the zero one for what is not ours, or hidden from us
 	young   time.Duration // until then looked at in every pass
 	due     time.Duration // when to look again after that
+	gone    bool
 }
 
 // NewTable makes a table that knows nothing yet.
@@ -75,7 +77,16 @@ func (t *Table) Pass() (fresh []Info, err error) {
 	if anew {
 		t.compare(all, now)
 	}
-	t.known = slices.DeleteFunc(t.known, func(e *entry) bool { return (e.young > now || e.due <= now) && look(e) })
+	gone := false
+	for i := range t.known {
+		if e := &t.known[i]; e.young > now || e.due <= now {
+			e.gone = look(e)
+			gone = gone || e.gone
+		}
+	}
+	if gone {
+		t.known = slices.DeleteFunc(t.known, func(e entry) bool { return e.gone })
+	}
 	t.begun = true
 	return fresh, nil
 }
@@ -85,17 +96,17 @@ func (t *Table) Pass() (fresh []Info, err error) {
 func (t *Table) compare(all []listed, now time.Duration) {
 	slices.SortFunc(all, func(a, b listed) int { return a.pid - b.pid }) // Linux lists them so
 	before := t.known
-	t.known = make([]*entry, len(all))
-	for i, l := range all {
-		at, isKnown := slices.BinarySearchFunc(before, l.pid, func(e *entry, pid int) int { return e.as.pid - pid })
-		if !isKnown {
-			t.known[i] = &entry{as: l, young: now + youngFor}
-			continue
+	t.known, t.spare = t.spare[:0], before
+	for _, l := range all {
+		for len(before) > 0 && before[0].as.pid < l.pid {
+			before = before[1:]
 		}
-		e := before[at]
-		if e.as != l {
-			e.as, e.due = l, now
+		e := entry{as: l, young: now + youngFor}
+		if len(before) > 0 && before[0].as.pid == l.pid {
+			if e = before[0]; e.as != l {
+				e.as, e.due = l, now
+			}
 		}
-		t.known[i] = e
+		t.known = append(t.known, e)
 	}
 }
