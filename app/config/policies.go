@@ -7,6 +7,7 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/policy"
+	"lamplighter/monitor/rules"
 )
 
 // What holds for the policies where the file says nothing. There is no idle
@@ -71,7 +72,7 @@ func (s Settings) Policies(layers ...Layer) policy.Rules {
 func (s Settings) Notifications() bool { return s.NotificationsOn == nil || *s.NotificationsOn }
 
 // checkPolicies tells what in our file has nothing to do because of something
-// else in it. The error is a *settingError.
+// else in it. The error is a *rules.FieldError.
 func (s Settings) checkPolicies() error {
 	off := func(m *Minutes) bool { return m != nil && *m == 0 }
 	idle, memory := !off(s.IdleShutdownMinutes), s.MemoryNotify == nil || *s.MemoryNotify > 0
@@ -81,11 +82,11 @@ func (s Settings) checkPolicies() error {
 	}
 	switch {
 	case !idle && s.IdleShutdownAttached == ActionStop:
-		return &settingError{"idle_shutdown_attached", "idle_shutdown_attached: stop does nothing while idle_shutdown_minutes is none; give that a number, or remove this line"}
+		return rules.Wrong("idle_shutdown_attached", "stop does nothing while idle_shutdown_minutes is none; give that a number, or remove this line")
 	case !idle && s.IdleShutdownREPL != nil && *s.IdleShutdownREPL:
-		return &settingError{"idle_shutdown_repl", "idle_shutdown_repl: true does nothing while idle_shutdown_minutes is none; give that a number, or remove this line"}
+		return rules.Wrong("idle_shutdown_repl", "true does nothing while idle_shutdown_minutes is none; give that a number, or remove this line")
 	case !memory && s.MemoryAction == ActionStop:
-		return &settingError{"memory_action", "memory_action: stop does nothing while memory_notify is none; give that an amount, or remove this line"}
+		return rules.Wrong("memory_action", "stop does nothing while memory_notify is none; give that an amount, or remove this line")
 	}
 	return nil
 }
@@ -106,27 +107,27 @@ func (o PolicyOverride) Key() string {
 	return strings.ToLower(strings.Trim(o.Project+", "+o.Client, ", "))
 }
 
-// Check tells what is wrong with an override. The error is a *settingError.
+// Check tells what is wrong with an override. The error is a *rules.FieldError.
 func (o PolicyOverride) Check() error {
 	for _, said := range [...]struct{ name, text string }{{"project", o.Project}, {"client", o.Client}} {
 		if monitor.Clean(said.text) != said.text {
-			return &settingError{said.name, said.name + ": holds characters that cannot be shown, or spaces at its ends; remove them"}
+			return rules.Wrong(said.name, "holds characters that cannot be shown, or spaces at its ends; remove them")
 		}
 	}
 	if at := strings.IndexAny(o.Project, "*?[]"); at >= 0 {
-		return &settingError{"project", fmt.Sprintf("project: %q is a wildcard, which is not possible here; write the name or the directory", o.Project[at])}
+		return rules.Wrong("project", "%q is a wildcard, which is not possible here; write the name or the directory", o.Project[at])
 	}
 	if strings.HasPrefix(o.Project, "~") || strings.ContainsAny(o.Project, `/\\`) && !fromRoot(o.Project) {
-		return &settingError{"project", "project: " + excerpt(o.Project) + " is not a whole path; write it from the root, or the name of the project"}
+		return rules.Wrong("project", "%s is not a whole path; write it from the root, or the name of the project", excerpt(o.Project))
 	}
 	spans := o.IdleShutdownMinutes != nil || o.OrphanGraceMinutes != nil
 	switch {
 	case o.Project == "" && o.Client == "":
-		return &settingError{"", "is about nobody; add project: or client:"}
+		return &rules.FieldError{Text: "is about nobody; add project: or client:"}
 	case o.Never && spans:
-		return &settingError{"never", "never: true contradicts the minutes beside it; remove one of them"}
+		return rules.Wrong("never", "true contradicts the minutes beside it; remove one of them")
 	case !o.Never && !spans && o.MemoryNotify == nil:
-		return &settingError{"", "says nothing; add never: true, idle_shutdown_minutes, orphan_grace_minutes or memory_notify"}
+		return &rules.FieldError{Text: "says nothing; add never: true, idle_shutdown_minutes, orphan_grace_minutes or memory_notify"}
 	}
 	return nil
 }

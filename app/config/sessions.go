@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/rules"
 )
 
 // What holds for sessions where the file says nothing.
@@ -97,7 +98,7 @@ func (s Sessions) Template(name string) (Template, bool) {
 }
 
 // Check tells what does not fit together in the whole file. The error is a
-// *settingError.
+// *rules.FieldError.
 func (s Settings) Check() error {
 	if err := s.checkSessions(); err != nil {
 		return err
@@ -116,24 +117,15 @@ func (s Settings) checkSessions() error {
 		}
 		names = append(names, t.Name)
 	}
-	text := fmt.Sprintf("session_server: no template is called %s", excerpt(s.SessionServer))
+	const text = "no template is called %s; "
 	if near := Nearest(s.SessionServer, names); near != "" {
-		return &settingError{"session_server", text + "; did you mean " + excerpt(near) + "?"}
+		return rules.Wrong("session_server", text+"did you mean %s?", excerpt(s.SessionServer), excerpt(near))
 	}
 	for i, name := range names {
 		names[i] = excerpt(name)
 	}
-	return &settingError{"session_server", text + "; add one under templates:, or write one of " + strings.Join(names, ", ")}
+	return rules.Wrong("session_server", text+"add one under templates:, or write one of %s", excerpt(s.SessionServer), strings.Join(names, ", "))
 }
-
-// settingError says what is wrong with one setting, in words for its owner.
-type settingError struct{ name, text string }
-
-// Error says it.
-func (e *settingError) Error() string { return e.text }
-
-// Field is the name of the setting, for whoever looks up its line.
-func (e *settingError) Field() string { return e.name }
 
 // Transport is how MCP is spoken over HTTP.
 type Transport string

@@ -1,20 +1,16 @@
 package config
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/rules"
 )
 
-// The limits of a template.
-const (
-	maxTemplateName = 40 // columns: it is shown in a menu
-	maxMCPPath      = 256
-)
+// maxMCPPath bounds the path of MCP, in bytes.
+const maxMCPPath = 256
 
 // Template says how one kind of server is started that speaks MCP over HTTP.
 // In its command, directory and environment {port}, {port_file} and {project}
@@ -31,13 +27,16 @@ type Template struct {
 // Key is equal for two templates that cannot stand beside each other.
 func (t Template) Key() string { return strings.ToLower(t.Name) }
 
-// Check tells what is wrong with a template. The error is a *settingError.
+// Check tells what is wrong with a template. The error is a *rules.FieldError.
 func (t Template) Check() error {
-	if err := t.checkName(); err != nil {
+	if err := rules.CheckName(t.Name); err != nil {
 		return err
 	}
-	if t.Command == nil {
-		return &settingError{"", "has no command; add command: and the program with its arguments, such as [uvx, my-server, --port, \"{port}\"]"}
+	switch {
+	case strings.EqualFold(t.Name, monitor.KindSerena):
+		return rules.Wrong("name", "Serena needs no template; use session_command and session_arguments, or take another name")
+	case t.Command == nil:
+		return &rules.FieldError{Text: "has no command; add command: and the program with its arguments, such as [uvx, my-server, --port, \"{port}\"]"}
 	}
 	if err := t.checkPath(); err != nil {
 		return err
@@ -57,47 +56,28 @@ func (t Template) filled() Template {
 	return t
 }
 
-func (t Template) checkName() error {
-	wrong := func(format string, args ...any) error {
-		return &settingError{"name", "name: " + fmt.Sprintf(format, args...)}
-	}
-	switch {
-	case t.Name == "":
-		return &settingError{"", "has no name; add name: and what to call the server"}
-	case !utf8.ValidString(t.Name) || monitor.Clean(t.Name) != t.Name:
-		return wrong("holds characters that cannot be shown, or spaces at its ends; remove them")
-	case monitor.Columns(t.Name) > maxTemplateName:
-		return wrong("is longer than %d columns; shorten it", maxTemplateName)
-	case strings.EqualFold(t.Name, monitor.KindSerena):
-		return wrong("Serena needs no template; use session_command and session_arguments, or take another name")
-	}
-	return nil
-}
-
 func (t Template) checkPath() error {
-	wrong := func(text string) error { return &settingError{"path", "path: " + text} }
 	switch {
 	case t.Path == "":
 		return nil
 	case !strings.HasPrefix(t.Path, "/") || strings.HasPrefix(t.Path, "//"):
-		return wrong(excerpt(t.Path) + " does not begin with one /; write only the path of MCP, such as /mcp")
+		return rules.Wrong("path", "%s does not begin with one /; write only the path of MCP, such as /mcp", excerpt(t.Path))
 	case len(t.Path) > maxMCPPath:
-		return wrong(fmt.Sprintf("is longer than %d bytes; shorten it", maxMCPPath))
+		return rules.Wrong("path", "is longer than %d bytes; shorten it", maxMCPPath)
 	case strings.ContainsFunc(t.Path, func(r rune) bool { return r <= ' ' || r > '~' || r == '?' || r == '#' }):
-		return wrong(excerpt(t.Path) + " holds what does not belong into a path; write only the path of MCP, such as /mcp")
+		return rules.Wrong("path", "%s holds what does not belong into a path; write only the path of MCP, such as /mcp", excerpt(t.Path))
 	}
 	return nil
 }
 
 func (t Template) checkDirectory() error {
-	wrong := func(text string) error { return &settingError{"directory", "directory: " + text} }
 	if err := checkWord(t.Directory); err != nil {
-		return wrong(err.Error())
+		return rules.Wrong("directory", "%v", err)
 	}
 	if t.Directory == "" || strings.HasPrefix(t.Directory, "{project}") || filepath.IsAbs(t.Directory) {
 		return nil
 	}
-	return wrong(excerpt(t.Directory) + " is not a whole path; write one that begins at the root, or {project}")
+	return rules.Wrong("directory", "%s is not a whole path; write one that begins at the root, or {project}", excerpt(t.Directory))
 }
 
 // Environment is what a server finds in its environment besides.
@@ -107,7 +87,7 @@ type Environment map[string]string
 // what it has started.
 const ours = "LAMPLIGHTER_"
 
-// Check tells what no environment can hold. The error is a *settingError.
+// Check tells what no environment can hold. The error is a *rules.FieldError.
 func (e Environment) Check() error {
 	names := make([]string, 0, len(e))
 	for name := range e {
@@ -115,7 +95,7 @@ func (e Environment) Check() error {
 	}
 	slices.Sort(names) // so that it is the same problem each time
 	for _, name := range names {
-		wrong := func(text string) error { return &settingError{name, excerpt(name) + ": " + text} }
+		wrong := func(text string) error { return &rules.FieldError{Name: name, Text: excerpt(name) + ": " + text} }
 		switch {
 		case name == "" || strings.ContainsAny(name, "=\x00"):
 			return wrong("is no name of a variable; write NAME: value")

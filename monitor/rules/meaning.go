@@ -27,29 +27,29 @@ func (r Rule) checkMeaning() error {
 	case s.runtime != 0 && len(r.Arguments) == 0:
 		return &FieldError{"", fmt.Sprintf("would match everything that runs in %s; add arguments: and what it runs", strings.ToLower(r.Program))}
 	case s.what == "":
-		return wrong(field, "ends after %q; add what follows it", strings.Join(r.Arguments, " "))
+		return Wrong(field, "ends after %q; add what follows it", strings.Join(r.Arguments, " "))
 	case s.runtime == command.Container && s.what != last: // a whole image
 		return nil
 	case s.runtime == 0 && command.Is(last, command.Starter):
-		return wrong(field, "%s only starts other programs; name the one that it starts, such as node or python", last)
+		return Wrong(field, "%s only starts other programs; name the one that it starts, such as node or python", last)
 	case s.runtime == 0 && command.RuntimeOf(last) != 0:
-		return wrong(field, "this also means an interpreter; write python, node, java or docker, which stand for every version")
+		return Wrong(field, "this also means an interpreter; write python, node, java or docker, which stand for every version")
 	case s.guarded() && !r.Hidden: // one that was hidden before it was known stays hidden
-		return wrong(field, "%q would match what is never taken for a server; name the server's own program or script, or add what makes it an MCP server, such as mcp", s.what)
+		return Wrong(field, "%q would match what is never taken for a server; name the server's own program or script, or add what makes it an MCP server, such as mcp", s.what)
 	case !specific(s.what) && s.flag == "-m":
-		return wrong(field, "%q would match what others run too; write the whole name of the module", s.what)
+		return Wrong(field, "%q would match what others run too; write the whole name of the module", s.what)
 	case !specific(s.what):
-		return wrong(field, "%q would match what others run too; write the directory before it, such as my-server/%s", s.what, strings.TrimLeft(s.what, "/"))
+		return Wrong(field, "%q would match what others run too; write the directory before it, such as my-server/%s", s.what, strings.TrimLeft(s.what, "/"))
 	case monitor.HasWord(frameworks, last) && slices.ContainsFunc(s.args, isApp):
 	case monitor.HasWord(frameworks, last), command.Is(last, command.Interpreter):
 		if !slices.ContainsFunc(s.args, func(a string) bool { return isApp(a) && specific(clients.Slashed(a)) }) {
-			return wrong("arguments", "would match what others run with %s too; add what it runs, such as acme:app or my-server/server.rb", last)
+			return Wrong("arguments", "would match what others run with %s too; add what it runs, such as acme:app or my-server/server.rb", last)
 		}
 	case s.runtime != 0:
 	case len(s.args) == 0 && !hasMCP(last) && !specific(strings.TrimSuffix(s.what, last)):
 		return &FieldError{"", "names a program alone, which may also do other things than serve; add arguments:, or the directory to program:"}
 	case len(s.args) > 0 && !slices.ContainsFunc(s.args, twoLetters.MatchString):
-		return wrong("arguments", "has no word that tells the server from other uses of the program; add one, such as mcp or serve")
+		return Wrong("arguments", "has no word that tells the server from other uses of the program; add one, such as mcp or serve")
 	}
 	return nil
 }

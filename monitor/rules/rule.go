@@ -39,11 +39,16 @@ type Rule struct {
 	Hidden bool `yaml:"hidden"`
 }
 
-// FieldError says what is wrong with one field of a rule, in words for the
-// settings file.
+// FieldError says what is wrong with one field of a rule, or of another part of the
+// settings file, in words for its owner.
 type FieldError struct {
 	Name string // of the field, as in the settings; empty when one is missing
 	Text string
+}
+
+// Wrong is the error of a field.
+func Wrong(field, format string, args ...any) *FieldError {
+	return &FieldError{field, field + ": " + fmt.Sprintf(format, args...)}
 }
 
 // Error says it.
@@ -55,27 +60,38 @@ func (e *FieldError) Field() string { return e.Name }
 // maxName is how many columns a name may have: it is shown in a menu.
 const maxName = 40
 
+// CheckName tells what is wrong with a name that a user gives to servers, nil when it can
+// be used. The error is a *FieldError.
+func CheckName(name string) error {
+	switch {
+	case name == "":
+		return &FieldError{"", "has no name; add name: and what to call the server"}
+	case !utf8.ValidString(name) || monitor.Clean(name) != name:
+		return Wrong("name", "holds characters that cannot be shown, or spaces at its ends; remove them")
+	case monitor.Columns(name) > maxName:
+		return Wrong("name", "is longer than %d columns; shorten it", maxName)
+	}
+	return nil
+}
+
 // Key is equal for two rules that cannot stand beside each other.
 func (r Rule) Key() string { return strings.ToLower(r.Name) }
 
 // Check tells what is wrong with a rule, nil when it can be used. The error is
 // a *FieldError. That names are unique is for the owner of the list to check.
 func (r Rule) Check() error {
+	if err := CheckName(r.Name); err != nil {
+		return err
+	}
 	switch {
-	case r.Name == "":
-		return &FieldError{"", "has no name; add name: and what to call the server"}
-	case !utf8.ValidString(r.Name) || monitor.Clean(r.Name) != r.Name:
-		return wrong("name", "holds characters that cannot be shown, or spaces at its ends; remove them")
-	case monitor.Columns(r.Name) > maxName:
-		return wrong("name", "is longer than %d columns; shorten it", maxName)
 	case strings.EqualFold(r.Name, monitor.KindSerena):
-		return wrong("name", "Serena is recognised without a rule; take another name")
+		return Wrong("name", "Serena is recognised without a rule; take another name")
 	case r.Disabled:
 		return r.checkDisabled()
 	case r.Program == "":
 		return &FieldError{"", "has no program; add program: and the executable that runs, such as node"}
 	case slices.Contains(r.Arguments, ""):
-		return wrong("arguments", "has an empty entry; remove it")
+		return Wrong("arguments", "has an empty entry; remove it")
 	}
 	for i, word := range append([]string{r.Program}, r.Arguments...) {
 		field := "arguments"
@@ -84,19 +100,15 @@ func (r Rule) Check() error {
 		}
 		if strings.ContainsAny(word, "*?[") || !utf8.ValidString(word) {
 			shown := monitor.Shorten(monitor.Clean(word), maxName)
-			return wrong(field, "%q holds a wildcard (*, ? or [), of which a rule has none, or bytes that are no text; write the whole name, or the end of its path", shown)
+			return Wrong(field, "%q holds a wildcard (*, ? or [), of which a rule has none, or bytes that are no text; write the whole name, or the end of its path", shown)
 		}
 	}
 	return r.checkMeaning()
 }
 
-func wrong(field, format string, args ...any) *FieldError {
-	return &FieldError{field, field + ": " + fmt.Sprintf(format, args...)}
-}
-
 func (r Rule) checkDisabled() error {
 	if r.Program != "" || len(r.Arguments) > 0 || r.Hidden {
-		return wrong("disabled", "a rule that is disabled has nothing but a name; remove the rest, or remove disabled")
+		return Wrong("disabled", "a rule that is disabled has nothing but a name; remove the rest, or remove disabled")
 	}
 	var names []string
 	for _, b := range builtin() {
@@ -106,5 +118,5 @@ func (r Rule) checkDisabled() error {
 		return nil
 	}
 	slices.Sort(names)
-	return wrong("name", "no built-in rule has this name, so there is nothing to disable; there are %s", strings.Join(slices.Compact(names), ", "))
+	return Wrong("name", "no built-in rule has this name, so there is nothing to disable; there are %s", strings.Join(slices.Compact(names), ", "))
 }
