@@ -43,7 +43,7 @@ func (w *wish) read(goos string) error {
 		// a script of that name. What comes from elsewhere may call a program of its own by
 		// that name.
 		c := command.Parse("", words)
-		if c.Package != "" && c.Package != c.Program && !source.MatchString(c.Package) || len(c.Through) != 1 || !command.Is(monitor.ProgramName(c.Through[0][0]), command.Fetcher) || c.Runtime != 0 ||
+		if c.Package != "" && c.Package != c.Program && !source.MatchString(c.Package) || len(c.Through) != 1 || !command.Is(monitor.ProgramName(c.Through[0]), command.Fetcher) || c.Runtime != 0 ||
 			!serena.IsPackage(c.Program) || len(c.Args) == 0 || c.Args[0] != subcommand {
 			return notSerena
 		}

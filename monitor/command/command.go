@@ -37,8 +37,8 @@ type Command struct {
 	Package string
 	// Args are the arguments of what runs.
 	Args []string
-	// Through are the launchers in front, each with its own words, outermost first.
-	Through [][]string
+	// Through are the launchers in front, as the command line calls them, outermost first.
+	Through []string
 }
 
 // IsLauncher reports whether a process only starts one command and waits for it:
@@ -71,10 +71,10 @@ func Parse(exe string, args []string) Command {
 		}
 		what := c
 		what.Program, what.Runtime, what.Args = cmp.Or(exe, args[0]), RuntimeOf(name), args[1:]
-		outer, inner, fetched := what.read(name, args)
+		inner, fetched := what.read(name, args)
 		switch {
 		case len(inner) > 0:
-			args, c.Through, c.Package = inner, append(c.Through, outer), cmp.Or(fetched, c.Package)
+			args, c.Through, c.Package = inner, append(c.Through, args[0]), cmp.Or(fetched, c.Package)
 		case what.Runtime != 0 && what.Script == "": // it cannot be told
 			return c
 		default:
@@ -83,35 +83,34 @@ func Parse(exe string, args []string) Command {
 	}
 }
 
-// read tells what a program runs, or takes the outermost launcher off: outer are its own
-// words, inner is the command that it runs, empty when there is none, and fetched the
-// package from which that comes, "" for what is installed, or lies in a project.
-func (c *Command) read(name string, words []string) (outer, inner []string, fetched string) {
+// read tells what a program runs, or takes the outermost launcher off: inner is the
+// command that it runs, empty when there is none, and fetched the package from which that
+// comes, "" for what is installed, or lies in a project.
+func (c *Command) read(name string, words []string) (inner []string, fetched string) {
 	if shell := traitsOf(name, shells); shell != 0 {
-		return words, shellCommand(shell, words), ""
+		return shellCommand(shell, words), ""
 	}
 	s, given, rest := look(name, words)
 	switch {
 	case s == nil:
 	case s.runtime == 0:
-		return s.command(words, given, rest)
+		return s.command(given, rest)
 	case s.runtime == Container && len(words) > 3 && slices.Equal(words[1:4], []string{"mcp", "gateway", "run"}):
-		return words, append([]string{name + "-mcp"}, words[1:]...), "" // the plugin is started with the same arguments
+		return append([]string{name + "-mcp"}, words[1:]...), "" // the plugin is started with the same arguments
 	case s.runtime == Container:
 		c.readImage(s, given, rest)
 	default:
 		c.readScript(s, given, rest)
-		at, launcher := len(words)-len(c.Args)-1, monitor.ProgramName(c.Script)
+		launcher := monitor.ProgramName(c.Script)
 		if s := syntaxOf(launcher); s != nil && s.runtime == 0 && !s.dashes && c.Runtime != Java { // node npx-cli.js, python -m pipx
-			outer, inner, fetched = c.read(launcher, words[at:])
-			return words[:at+len(outer)], inner, fetched
+			return c.read(launcher, words[len(words)-len(c.Args)-1:])
 		}
 	}
-	return nil, nil, ""
+	return nil, ""
 }
 
 // command finds the command that a launcher runs.
-func (s *syntax) command(words []string, given options, rest []string) (outer, inner []string, fetched string) {
+func (s *syntax) command(given options, rest []string) (inner []string, fetched string) {
 	if s.names == "timeout" && len(rest) > 0 { // how long
 		rest = rest[1:]
 	}
@@ -119,18 +118,17 @@ func (s *syntax) command(words []string, given options, rest []string) (outer, i
 		rest = rest[1:]
 	}
 	if len(rest) == 0 || rest[0] == "" || rest[0][0] == '-' && !s.dashes {
-		return nil, nil, ""
+		return nil, ""
 	}
-	outer, inner = words[:len(words)-len(rest)], rest
 	switch {
 	case s.values == pythonToolValues && given.has("-m --module"):
-		inner = append([]string{"python", "-m"}, inner...)
-	case s.values == pythonToolValues && (strings.HasSuffix(inner[0], ".py") || given.has("-s --script --gui-script --path")):
-		inner = append([]string{"python"}, inner...)
+		return append([]string{"python", "-m"}, rest...), ""
+	case s.values == pythonToolValues && (strings.HasSuffix(rest[0], ".py") || given.has("-s --script --gui-script --path")):
+		return append([]string{"python"}, rest...), ""
 	case s.from != "":
-		fetched = cmp.Or(given.value(s.from), inner[0])
+		return rest, cmp.Or(given.value(s.from), rest[0])
 	}
-	return outer, inner, fetched
+	return rest, ""
 }
 
 // readScript tells what an interpreter runs, nothing when that cannot be told. A name

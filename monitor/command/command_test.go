@@ -20,7 +20,7 @@ func split(line string) []string {
 func show(c Command) string {
 	var words []string
 	for _, outer := range c.Through {
-		words = append(words, outer[0], ">")
+		words = append(words, outer, ">")
 	}
 	switch c.Runtime {
 	case 0:
