@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"lamplighter/app/project"
 	"lamplighter/monitor"
 	"lamplighter/monitor/command"
@@ -28,7 +30,7 @@ const serenaSettings = "serena_config.yml"
 // ending ctx is one. What waits for its turn does so in the order of the calls,
 // and the time for that does not count against the limit.
 func (l *Launcher) Launch(ctx context.Context, spec Spec) (*Server, error) {
-	s := &start{l: l, spec: spec, id: newID()}
+	s := &start{l: l, spec: spec, id: uuid.NewString()}
 	server, err := s.run(ctx)
 	if err == nil {
 		return server, nil

@@ -1,13 +1,12 @@
 package launch
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"strings"
 	"syscall"
+
+	"github.com/google/uuid"
 
 	"lamplighter/monitor/statefile"
 )
@@ -21,35 +20,11 @@ const (
 	serverFile = "server" // PID-START, for the keeper
 )
 
-// newID makes a random UUID (RFC 9562, version 4).
-func newID() string {
-	var b [16]byte
-	rand.Read(b[:]) // which never fails
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	h := hex.EncodeToString(b[:])
-	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
-}
-
-// isID reports whether a name is one that newID makes. What is named otherwise is
-// not ours to touch.
+// isID reports whether a name is one that uuid.NewString makes. What is named otherwise
+// is not ours to touch.
 func isID(name string) bool {
-	if len(name) != 36 {
-		return false
-	}
-	for i, c := range name {
-		switch i {
-		case 8, 13, 18, 23:
-			if c != '-' {
-				return false
-			}
-		default:
-			if !strings.ContainsRune("0123456789abcdef", c) {
-				return false
-			}
-		}
-	}
-	return true
+	id, err := uuid.Parse(name)
+	return err == nil && id.String() == name
 }
 
 // recordIn is the record of a server in its directory.
