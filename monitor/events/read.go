@@ -32,8 +32,7 @@ type List struct {
 // included. No log is an empty one. The error says which file could not be
 // read; the list has what is in the others.
 func Read(dir string, q Query) (List, error) {
-	var list List
-	_, err := readAll(dir, q.Since, q.into(&list))
+	list, _, err := readAll(dir, q)
 	return list, err
 }
 
@@ -48,8 +47,7 @@ const followEvery = time.Second
 func Follow(ctx context.Context, dir string, q Query, each func(List) error) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
-	var list List
-	at, err := readAll(dir, q.Since, q.into(&list))
+	list, at, err := readAll(dir, q)
 	for {
 		if len(list.Events)+list.Skipped > 0 {
 			if err := each(list); err != nil {
@@ -69,18 +67,19 @@ func Follow(ctx context.Context, dir string, q Query, each func(List) error) err
 	}
 }
 
-// readAll calls each with the lines of all files, oldest first, but for files
-// that ended before since. It returns the offset of the next line in the last one.
-func readAll(dir string, since time.Time, each func(line []byte)) (at int64, err error) {
+// readAll reads all files, oldest first, but for those that ended before what is asked
+// for. It returns the offset of the next line in the last one, too.
+func readAll(dir string, q Query) (list List, at int64, err error) {
+	each := q.into(&list)
 	paths, err := rotated(dir)
 	for _, path := range paths {
-		if info, gone := os.Lstat(path); gone == nil && !info.ModTime().Before(since) {
+		if info, gone := os.Lstat(path); gone == nil && !info.ModTime().Before(q.Since) {
 			_, readErr := readFile(path, 0, each)
 			err = errors.Join(err, readErr)
 		}
 	}
 	at, readErr := readFile(path(dir), 0, each)
-	return at, errors.Join(err, readErr)
+	return list, at, errors.Join(err, readErr)
 }
 
 // readFile calls each with the lines from the offset at, without their ends, and
