@@ -270,3 +270,35 @@ func TestStopOthers(t *testing.T) {
 		}
 	}
 }
+
+// An order for the servers of a client means no other's, by whatever name.
+func TestStopOfClient(t *testing.T) {
+	var list []monitor.Instance
+	for i, client := range []string{"Codex", "Claude Code", "Claude Code"} {
+		in := daemontest.SerenaAt(i+1, 24281+i, []string{"alpha", "alpha", "beta"}[i])
+		in.Client = &monitor.Client{Identity: monitor.Identity{PID: 90 + i, Start: 1}, Name: client}
+		list = append(list, in)
+	}
+	for _, test := range []struct {
+		args   []string
+		status int
+		ids    string
+		said   string
+	}{
+		{[]string{"alpha", "--client", "codex"}, 0, "1-10", ""},
+		{[]string{"alpha", "--client", "claude-code"}, 0, "2-20", ""},
+		{[]string{"--client", "Claude Code"}, 0, "2-20 3-30", ""},
+		{[]string{"beta", "--client", "Codex"}, 1, "", `of the servers of Codex: no server is "beta"`},
+		{[]string{"alpha", "--client", "Zed"}, 1, "", `no server has the client "Zed"; there are Codex, Claude Code`},
+	} {
+		d := newDesktop(t, list...)
+		if status := d.runs(t, append([]string{"stop"}, test.args...)...); status != test.status {
+			t.Errorf("%s: status %d, want %d: %s", test.args, status, test.status, d.err.String())
+		}
+		apptest.Contains(t, d.err.String(), test.said)
+		slices.Sort(d.alone.IDs)
+		if ids := strings.Join(d.alone.IDs, " "); ids != test.ids {
+			t.Errorf("%s: ended %q, want %q", test.args, ids, test.ids)
+		}
+	}
+}

@@ -56,7 +56,10 @@ func (d *decider) confirm(id string) func(context.Context) error {
 // named are the servers that the arguments mean.
 func (d *decider) named(ctx context.Context, args []string) ([]*stopped, error) {
 	servers, err := chooseAll(d.servers, args, "ended")
-	if err != nil {
+	switch {
+	case err != nil && d.options.client != "":
+		return nil, fmt.Errorf("of the servers of %s: %w", d.options.client, err)
+	case err != nil:
 		return nil, err
 	}
 	known, err := d.known(ctx)
