@@ -48,7 +48,7 @@ only to who watches it: for --idle and --orphans lamplighter has to run.`,
   lamplighter stop --all --dry-run
   lamplighter stop --force 4711`,
 		Args:              func(_ *cobra.Command, args []string) error { return o.check(args) },
-		ValidArgsFunction: p.completeInstances(many, func(*view.Server) bool { return true }),
+		ValidArgsFunction: p.completeInstances(many, func(s *view.Server) bool { return !s.OnPipes }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := p.stopAll(cmd.Context(), args, o); err != nil {
 				return fmt.Errorf("stop: %w", err)

@@ -140,11 +140,12 @@ func TestCompletions(t *testing.T) {
 	bare.DashboardURL = ""
 	generic := daemontest.SerenaAt(5, 0, "")
 	generic.Kind, generic.State, generic.DashboardURL = "file system", monitor.StateLive, ""
+	child := monitor.Instance{Identity: monitor.Identity{PID: 9, Start: 90}, Kind: "cat", State: monitor.StateLive, OnPipes: true}
 	list := []monitor.Instance{
-		daemontest.SerenaAt(1, 24282, "al\x1bpha"), daemontest.SerenaAt(2, 24283, "al\x1bpha"), daemontest.SerenaAt(3, 24284, ""), bare, generic,
+		child, daemontest.SerenaAt(1, 24282, "al\x1bpha"), daemontest.SerenaAt(2, 24283, "al\x1bpha"), daemontest.SerenaAt(3, 24284, ""), bare, generic,
 		daemontest.SerenaAt(6, 24286, "--force"), daemontest.SerenaAt(7, 24287, "two\n\tlines\u202e"), daemontest.SerenaAt(8, 24288, "24282"), // a port of another
 	}
-	list[7].State, list[7].Cause = monitor.StateZombie, monitor.CauseSuspended
+	list[8].State, list[8].Cause = monitor.StateZombie, monitor.CauseSuspended
 	const (
 		alpha   = "1\talpha\n2\talpha\nalpha\tlive\n"
 		third   = "3\tNO PROJECT\n"
@@ -156,7 +157,8 @@ func TestCompletions(t *testing.T) {
 	for _, background := range []bool{false, true} {
 		for args, want := range map[string]string{
 			"logs|":           alpha + third + hostile + taken,
-			"open|":           alpha + third + fourth + fifth + hostile + taken,
+			"name|":           "9\tcat\ncat\tlive\n",
+			"open|":           "9\tcat\ncat\tlive\n" + alpha + third + fourth + fifth + hostile + taken,
 			"open|x|":         "",
 			"stop|":           alpha + third + fourth + fifth + hostile + taken,
 			"stop|bare|5|":    alpha + third + hostile + taken,
