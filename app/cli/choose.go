@@ -32,7 +32,9 @@ func pidOf(id view.ID) string {
 }
 
 // find returns the servers that a word of the user means: an id, a pid, else a port, the
-// path of a project, its name or the whole label. More than one may share a project.
+// path or the name of the project that a Serena has, the whole label, a server's own name,
+// else what status --by project lists for a project, by its name or directory. More than
+// one may share a project.
 func find(all []*view.Server, what string) []*view.Server {
 	by := []func(*view.Server) bool{
 		func(s *view.Server) bool { return string(s.ID) == what },
@@ -43,6 +45,9 @@ func find(all []*view.Server, what string) []*view.Server {
 		func(s *view.Server) bool { return s.ProjectName != nil && *s.ProjectName == what },
 		func(s *view.Server) bool { return s.Label == what },
 		func(s *view.Server) bool { return strings.EqualFold(s.Name(), what) },
+		func(s *view.Server) bool {
+			return !s.OnPipes && (strings.EqualFold(view.ByProject(s), what) || s.Directory != nil && *s.Directory == what)
+		},
 	}
 	for _, match := range by {
 		var found []*view.Server

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"lamplighter/monitor"
@@ -39,5 +40,31 @@ func TestFindParked(t *testing.T) {
 	}
 	if got := find(all[:1], "7"); len(got) != 1 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// The project that a Serena has means that one; what else status lists for a project has its
+// name where there is no Serena.
+func TestFindByProject(t *testing.T) {
+	server := func(pid int, name, dir string) *monitor.Instance {
+		return &monitor.Instance{Identity: monitor.Identity{PID: pid, Start: 1}, Kind: name, State: monitor.StateLive, Recognised: true, Directory: dir}
+	}
+	serena, child := server(1, monitor.KindSerena, ""), server(6, "tool", "/w/delta")
+	serena.ProjectName, serena.ProjectRoot, serena.Port = "alpha", "/w/alpha", 24282
+	child.Recognised, child.OnPipes = false, true
+	all := view.All(&monitor.Snapshot{Instances: []*monitor.Instance{
+		serena, server(2, "notes", "/w/alpha"), server(3, "search", "/w/beta"), server(4, "beta", "/w/gamma"), server(5, "more", "/w/delta"), child,
+		server(7, "notes", "/w/epsilon"), server(8, "search", "/w/epsilon"),
+	}})
+	for what, want := range map[string]string{
+		"alpha": "1", "/w/alpha": "1", "beta": "4", "/w/beta": "3", "delta": "5", "Delta": "5", "/w/delta": "5", "epsilon": "7 8", "zeta": "",
+	} {
+		var got []string
+		for _, s := range find(all, what) {
+			got = append(got, pidOf(s.ID))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %s", what, got, want)
+		}
 	}
 }
