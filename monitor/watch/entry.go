@@ -45,8 +45,9 @@ const (
 	unsureAge = 3 * time.Second
 	// settingsTime is how long settings are waited for.
 	settingsTime = 10 * time.Second
-	// settingsAge is how old those may be by which a process is still nobody's.
-	settingsAge = 5 * time.Minute
+	// settingsAge is how old those may be by which a process is still nobody's, when all
+	// dashboards are asked: a file that has not changed is not read again.
+	settingsAge = burstEvery * 2 / 3
 )
 
 // mayBeChild reports whether a process may be the server of an entry, and nothing that

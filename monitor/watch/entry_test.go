@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"lamplighter/monitor"
@@ -268,4 +270,34 @@ func TestSettingsAreNotAskedForWhatEndsSoon(t *testing.T) {
 			t.Errorf("%s: does not ask when it is a second old", c.line)
 		}
 	}
+}
+
+// What is unsure has its name half a minute after it was written into the settings.
+func TestCorrectedSettings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		home := t.TempDir()
+		write := func(text string) {
+			if err := os.WriteFile(filepath.Join(home, ".claude.json"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(`{"mcpServers": {"memory": {"command": "/b/memory-mcp"`)
+		settings := clients.NewSettings(runtime.GOOS, home, func(string) string { return "" })
+		l := newLoop(Options{System: aTree("/b/memory-mcp", "/b/memory-mcp").machine(), Settings: settings}, nil)
+		look := func() *tracked {
+			l.tick(t.Context(), time.Now())
+			time.Sleep(time.Second)
+			settings.Look()
+			l.nameChildren(true, time.Now())
+			return l.tracked[monitor.Identity{PID: 101, Start: 101}]
+		}
+		if in := look(); in == nil || !in.in.OnPipes {
+			t.Fatalf("it is not unsure: %+v", in)
+		}
+		write(`{"mcpServers": {"memory": {"command": "/b/memory-mcp"}}}`)
+		time.Sleep(burstEvery)
+		if in := look(); in.in.OnPipes || in.in.Name() != "memory" {
+			t.Errorf("it is %s, on pipes %v", in.in.Name(), in.in.OnPipes)
+		}
+	})
 }
