@@ -97,11 +97,11 @@ func (p *policyBook) Switch(r policy.Rule, on bool, by string) error {
 }
 
 // Confirm notes what is asked just before an end.
-func (p *policyBook) Confirm(in monitor.Instance, w policy.What) func(context.Context) error {
+func (p *policyBook) Confirm(in monitor.Instance, w policy.Rule) func(context.Context) error {
 	return func(context.Context) error { return p.tell("confirm %s of %s", in.ID(), w) }
 }
 
-func (p *policyBook) Decisions(_ *monitor.Snapshot, w policy.What) []policy.Action {
+func (p *policyBook) Decisions(_ *monitor.Snapshot, w policy.Rule) []policy.Action {
 	if w == "" {
 		return p.actions
 	}

@@ -224,7 +224,7 @@ func parseOrder(body []byte) (order KillOrder, err error) {
 	if err != nil {
 		return KillOrder{}, fmt.Errorf("the body is not an order like {\"force\":false,\"dry_run\":true,\"protect\":[1],\"rule\":\"idle\"}: %s", monitor.Clean(err.Error()))
 	}
-	if _, given := values[rule]; given && order.Rule != policy.WhatIdle && order.Rule != policy.WhatOrphans {
+	if _, given := values[rule]; given && order.Rule != policy.Idle && order.Rule != policy.Orphans {
 		return KillOrder{}, fmt.Errorf("rule: %q is not one of idle, orphans", monitor.Shorten(monitor.Clean(string(order.Rule)), 40))
 	}
 	if len(order.Protect) > maxProtect {

@@ -233,9 +233,9 @@ func TestKillByRule(t *testing.T) {
 		told      string
 		forceable bool
 	}{
-		{KillOrder{Rule: policy.WhatIdle}, changed, "confirm 7-7 of idle", false},
-		{KillOrder{Rule: policy.WhatOrphans, Force: true}, changed, "confirm 7-7 of orphans", false},
-		{KillOrder{Rule: policy.WhatIdle}, inUse, "confirm 7-7 of idle", true},
+		{KillOrder{Rule: policy.Idle}, changed, "confirm 7-7 of idle", false},
+		{KillOrder{Rule: policy.Orphans, Force: true}, changed, "confirm 7-7 of orphans", false},
+		{KillOrder{Rule: policy.Idle}, inUse, "confirm 7-7 of idle", true},
 		{KillOrder{}, changed, "", false},
 	} {
 		l := &ladder{result: stop.Result{Outcome: stop.Refused, Detail: test.err.Error()}, err: test.err}
@@ -255,7 +255,7 @@ func TestKillByRule(t *testing.T) {
 	}
 	l := &ladder{}
 	srv := serveParts(t, func(p *Parts) { p.Stop = l })
-	if _, err := srv.dial(t).Kill(t.Context(), "7", KillOrder{Rule: policy.WhatIdle}); err == nil || !strings.Contains(err.Error(), noPolicies) || len(l.orders) > 0 {
+	if _, err := srv.dial(t).Kill(t.Context(), "7", KillOrder{Rule: policy.Idle}); err == nil || !strings.Contains(err.Error(), noPolicies) || len(l.orders) > 0 {
 		t.Errorf("without policies: %v, %+v", err, l.orders)
 	}
 }

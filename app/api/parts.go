@@ -104,8 +104,8 @@ type Policies interface {
 	Switch(r policy.Rule, on bool, by string) error
 	// Decisions are what they would do now or, where an order of the user is
 	// named, what that would.
-	Decisions(s *monitor.Snapshot, w policy.What) []policy.Action
+	Decisions(s *monitor.Snapshot, w policy.Rule) []policy.Action
 	// Confirm looks once more whether such an order means an instance, see
 	// stop.Order; nil where there is nothing to look for.
-	Confirm(in monitor.Instance, w policy.What) func(context.Context) error
+	Confirm(in monitor.Instance, w policy.Rule) func(context.Context) error
 }

@@ -137,7 +137,7 @@ func (r routes) decisions(w http.ResponseWriter, req *http.Request) {
 }
 
 // parseWhat reads what=idle. Without it the policies themselves are meant.
-func parseWhat(rawQuery string) (policy.What, error) {
+func parseWhat(rawQuery string) (policy.Rule, error) {
 	query, err := url.ParseQuery(rawQuery)
 	switch {
 	case err != nil:
@@ -145,8 +145,8 @@ func parseWhat(rawQuery string) (policy.What, error) {
 	case len(query["what"]) > 1:
 		return "", errors.New("what is given more than once")
 	}
-	switch what := policy.What(query.Get("what")); what {
-	case "", policy.WhatIdle, policy.WhatOrphans, policy.WhatAll:
+	switch what := policy.Rule(query.Get("what")); what {
+	case "", policy.Idle, policy.Orphans, policy.Everything:
 		return what, nil
 	default:
 		return "", fmt.Errorf("what: %q is not one of idle, orphans, all", monitor.Shorten(monitor.Clean(string(what)), 40))

@@ -197,7 +197,7 @@ func TestClientOfPolicies(t *testing.T) {
 		o.Handler = Handler(p)
 	})
 	c := srv.dial(t)
-	for what, label := range map[policy.What]string{"": "by the policies", policy.WhatOrphans: "ordered: orphans"} {
+	for what, label := range map[policy.Rule]string{"": "by the policies", policy.Orphans: "ordered: orphans"} {
 		if list, err := c.Decisions(t.Context(), what); err != nil || len(list) != 1 || list[0].Label != label {
 			t.Errorf("%q: %+v, %v", what, list, err)
 		}

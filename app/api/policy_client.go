@@ -10,7 +10,7 @@ import (
 
 // Decisions returns what an order of the user means or, with "", what the
 // policies do now.
-func (c *Client) Decisions(ctx context.Context, w policy.What) ([]Decision, error) {
+func (c *Client) Decisions(ctx context.Context, w policy.Rule) ([]Decision, error) {
 	var list Decisions
 	err := c.ask(ctx, http.MethodGet, decisionsPath+"?what="+url.QueryEscape(string(w)), &list)
 	return list.Decisions, err

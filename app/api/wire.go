@@ -83,7 +83,7 @@ type KillOrder struct {
 	Protect []int `json:"protect"` // pids that must not be ended, nor their ancestors
 	// Rule says what the order is for, idle or orphans: a server that is not just
 	// before its end is left alone, also with Force. "" is for this server.
-	Rule policy.What `json:"rule,omitempty"`
+	Rule policy.Rule `json:"rule,omitempty"`
 }
 
 // Killed is the answer to a KillOrder, whatever came of it: with status 200

@@ -101,21 +101,21 @@ func (o stopOptions) check(args []string) error {
 }
 
 // what names the servers that the options mean, "" when the arguments do.
-func (o stopOptions) what() policy.What {
+func (o stopOptions) what() policy.Rule {
 	switch {
 	case o.idle:
-		return policy.WhatIdle
+		return policy.Idle
 	case o.orphans:
-		return policy.WhatOrphans
+		return policy.Orphans
 	case o.all:
-		return policy.WhatAll
+		return policy.Everything
 	}
 	return "" // those that are named or suspected, or a client's
 }
 
 // rule is what each server has to be still just before its end, "" when nothing.
-func (o stopOptions) rule() policy.What {
-	if w := o.what(); w != policy.WhatAll {
+func (o stopOptions) rule() policy.Rule {
+	if w := o.what(); w != policy.Everything {
 		return w
 	}
 	return ""

@@ -25,7 +25,7 @@ type decider struct {
 
 // decisions are those of the background process, which has watched, or rest on
 // one look.
-func (d *decider) decisions(ctx context.Context, w policy.What) ([]api.Decision, error) {
+func (d *decider) decisions(ctx context.Context, w policy.Rule) ([]api.Decision, error) {
 	if d.client != nil {
 		return d.client.Decisions(ctx, w)
 	}
@@ -49,7 +49,7 @@ func (d *decider) confirm(id string) func(context.Context) error {
 				return nil
 			}
 		}
-		return errors.New("one more look cannot tell that it is " + map[policy.What]string{policy.WhatIdle: "idle", policy.WhatOrphans: "orphaned"}[w])
+		return errors.New("one more look cannot tell that it is " + map[policy.Rule]string{policy.Idle: "idle", policy.Orphans: "orphaned"}[w])
 	}
 }
 
@@ -165,7 +165,7 @@ func (d *decider) known(ctx context.Context) (map[string]api.Decision, error) {
 	if o := d.options; !o.dryRun || o.what() != "" && !o.verbose && !o.asJSON {
 		return nil, nil
 	}
-	list, err := d.decisions(ctx, policy.WhatAll)
+	list, err := d.decisions(ctx, policy.Everything)
 	known := make(map[string]api.Decision, len(list))
 	for i := range list {
 		known[list[i].ID] = list[i]

@@ -39,7 +39,7 @@ func (d *desk) carryOut(o view.Order) error {
 		_, err := d.Show()
 		return err
 	case view.StopAll:
-		d.stopAll(policy.What(o.What))
+		d.stopAll(policy.Rule(o.What))
 	case view.Pause:
 		return d.parts.Policies.Pause(o.Until, byMenu)
 	case view.Resume:

@@ -22,7 +22,7 @@ const keepTime = time.Hour
 
 // stopAll ends the instances that are idle or orphaned now, which may be others
 // than the menu has counted. Each is looked at once more before its end.
-func (d *desk) stopAll(what policy.What) {
+func (d *desk) stopAll(what policy.Rule) {
 	var running errgroup.Group
 	running.SetLimit(AtOnce)
 	s := d.parts.Source.Snapshot()

@@ -57,8 +57,8 @@ func (e *Engine) confirmNotice(in *monitor.Instance, grounds []ground) func(cont
 // the idle or the orphaned instances means this one, which was found idle or
 // orphaned as it is given here. The error says in words why not. For an order that
 // means all there is nothing to look for, and it is nil.
-func (e *Engine) Confirm(in monitor.Instance, w policy.What) func(context.Context) error {
-	if w == policy.WhatAll {
+func (e *Engine) Confirm(in monitor.Instance, w policy.Rule) func(context.Context) error {
+	if w == policy.Everything {
 		return nil
 	}
 	return e.lookAgain(&in, func(s *monitor.Snapshot, r policy.Rules) error {

@@ -212,7 +212,7 @@ func (e *Engine) Chosen(n Notice, key string) {
 // Decisions are those about a snapshot: with "" what the policies do now, each at the
 // time that was announced, and what they will tell of, else what an order of the user
 // means.
-func (e *Engine) Decisions(s *monitor.Snapshot, w policy.What) []policy.Action {
+func (e *Engine) Decisions(s *monitor.Snapshot, w policy.Rule) []policy.Action {
 	at := *s
 	at.At = e.now()
 	r := e.rules()

@@ -129,19 +129,19 @@ func TestConfirmOfAnOrder(t *testing.T) {
 	use := func(in *monitor.Instance) { in.Evidence.IdleSince = noon.Add(-time.Minute) }
 	for name, test := range map[string]struct {
 		in       monitor.Instance
-		what     policy.What
+		what     policy.Rule
 		how      func(*monitor.Instance) // nil: it has ended
 		contrary error
 		says     string // "" when it ends
 	}{
-		"idle":           {idle, policy.WhatIdle, func(*monitor.Instance) {}, nil, ""},
-		"orphaned":       {alone, policy.WhatOrphans, func(*monitor.Instance) {}, nil, ""},
-		"at work":        {idle, policy.WhatIdle, func(in *monitor.Instance) { in.Busy = &yes }, nil, "it is at work"},
-		"used":           {idle, policy.WhatIdle, use, nil, "it has just been used"},
-		"pinned":         {idle, policy.WhatIdle, func(in *monitor.Instance) { in.Pinned = true }, nil, "it is pinned"},
-		"not looked at":  {idle, policy.WhatIdle, func(*monitor.Instance) {}, errUsed, "a call runs"},
-		"another client": {alone, policy.WhatOrphans, func(in *monitor.Instance) { *in = attached(4, noon) }, nil, "it is not orphaned any more"},
-		"ended":          {idle, policy.WhatIdle, nil, nil, "it is not idle any more"},
+		"idle":           {idle, policy.Idle, func(*monitor.Instance) {}, nil, ""},
+		"orphaned":       {alone, policy.Orphans, func(*monitor.Instance) {}, nil, ""},
+		"at work":        {idle, policy.Idle, func(in *monitor.Instance) { in.Busy = &yes }, nil, "it is at work"},
+		"used":           {idle, policy.Idle, use, nil, "it has just been used"},
+		"pinned":         {idle, policy.Idle, func(in *monitor.Instance) { in.Pinned = true }, nil, "it is pinned"},
+		"not looked at":  {idle, policy.Idle, func(*monitor.Instance) {}, errUsed, "a call runs"},
+		"another client": {alone, policy.Orphans, func(in *monitor.Instance) { *in = attached(4, noon) }, nil, "it is not orphaned any more"},
+		"ended":          {idle, policy.Idle, nil, nil, "it is not idle any more"},
 	} {
 		w := newWorld()
 		w.contrary = test.contrary
@@ -163,7 +163,7 @@ func TestConfirmOfAnOrder(t *testing.T) {
 			t.Errorf("%s, too late: %v", name, err)
 		}
 	}
-	if newWorld().engine(newWorld().options()).Confirm(idle, policy.WhatAll) != nil {
+	if newWorld().engine(newWorld().options()).Confirm(idle, policy.Everything) != nil {
 		t.Error("an order for all looks for a reason")
 	}
 }

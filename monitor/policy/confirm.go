@@ -15,17 +15,14 @@ func Confirm(was *monitor.Instance, rule Rule, s *monitor.Snapshot, r Rules) err
 	return confirm(was, rule, actions, s, "the policy "+string(rule)+" no longer applies")
 }
 
-// ConfirmOrder is Confirm for an order of the user. One that means all rests on
-// nothing that may change.
-func ConfirmOrder(was *monitor.Instance, w What, s *monitor.Snapshot, r Rules) error {
-	actions := Select(s, w, r)
-	switch w {
-	case WhatIdle:
-		return confirm(was, Idle, actions, s, "it is not idle any more")
-	case WhatOrphans:
-		return confirm(was, Orphans, actions, s, "it is not orphaned any more")
+// ConfirmOrder is Confirm for an order of the user for the idle or the orphaned ones. One
+// that means all rests on nothing that may change, and has nothing to confirm.
+func ConfirmOrder(was *monitor.Instance, rule Rule, s *monitor.Snapshot, r Rules) error {
+	changed := "it is not idle any more"
+	if rule == Orphans {
+		changed = "it is not orphaned any more"
 	}
-	return nil
+	return confirm(was, rule, Select(s, rule, r), s, changed)
 }
 
 // ErrUsed says that an instance was used since it was found to be idle.

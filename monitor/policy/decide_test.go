@@ -331,7 +331,7 @@ func TestDecideAwake(t *testing.T) {
 	}
 	// The user is there.
 	s := &monitor.Snapshot{At: noon, AwakeSince: noon, Instances: []*monitor.Instance{new(server())}}
-	if got := short(Select(s, WhatIdle, settings())); !slices.Equal(got, []string{"end idle"}) {
+	if got := short(Select(s, Idle, settings())); !slices.Equal(got, []string{"end idle"}) {
 		t.Errorf("an order for the idle ones: %q", got)
 	}
 	if err := Confirm(s.Instances[0], Idle, s, settings()); err == nil {

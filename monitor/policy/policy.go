@@ -22,6 +22,10 @@ const (
 	Duplicates Rule = "duplicates" // the same client has started it several times
 )
 
+// Everything is what an order of the user names that means all instances, in place of
+// Idle or Orphans.
+const Everything Rule = "all"
+
 // All are the rules in the order in which views list them.
 var All = []Rule{Orphans, Idle, Zombies, Memory, Duplicates}
 
@@ -86,16 +90,6 @@ type Override struct {
 	IdleAfter   *time.Duration
 	MemoryOver  *uint64
 }
-
-// What names the instances that an order of the user means.
-type What string
-
-// What an order may mean.
-const (
-	WhatIdle    What = "idle"
-	WhatOrphans What = "orphans"
-	WhatAll     What = "all"
-)
 
 // idleForOrder is how long an instance has to have been idle for an order to stop
 // the idle ones, when the settings say nothing.

@@ -86,7 +86,7 @@ func TestWhoIsNeverEnded(t *testing.T) {
 // TestOrdersSpare holds for what a user orders too.
 func TestOrdersSpare(t *testing.T) {
 	check(t, func(t *rapid.T, s *monitor.Snapshot, r Rules) {
-		for _, what := range []What{WhatIdle, WhatOrphans, WhatAll} {
+		for _, what := range []Rule{Idle, Orphans, Everything} {
 			seen := map[monitor.Identity]bool{}
 			for _, a := range Select(s, what, r) {
 				in := s.Instance(a.ID)
@@ -109,11 +109,11 @@ func TestOrdersSpare(t *testing.T) {
 				}
 				proven := e.Orphaned && e.ClientGone && (e.Transport == "stdio" || e.Transport == "")
 				switch what {
-				case WhatOrphans:
+				case Orphans:
 					if !proven {
 						t.Fatalf("%s ends %+v", what, in)
 					}
-				case WhatIdle:
+				case Idle:
 					if in.Busy == nil || e.IdleSince.IsZero() || e.IdleSince.After(noon) || !proven && !r.IdleAttached && e.Transport != "http" && e.Transport != "sse" {
 						t.Fatalf("%s ends %+v", what, in)
 					}
@@ -171,7 +171,7 @@ func TestReorderingChangesNothing(t *testing.T) {
 			for _, a := range explain(actionsOf(s, r)) {
 				m[a.ID] = append(m[a.ID], a)
 			}
-			for _, what := range []What{WhatIdle, WhatOrphans, WhatAll} {
+			for _, what := range []Rule{Idle, Orphans, Everything} {
 				for _, a := range explain(Select(s, what, r)) {
 					m[a.ID] = append(m[a.ID], a)
 				}
@@ -205,7 +205,7 @@ func TestDecidingChangesNothing(t *testing.T) {
 		before := slices.Clone(s.Instances)
 		off, kept := maps.Clone(r.Off), maps.Clone(r.Kept)
 		first := explain(actionsOf(s, r))
-		Select(s, WhatAll, r)
+		Select(s, Everything, r)
 		r.Standing(s)
 		if !reflect.DeepEqual(before, s.Instances) || !maps.Equal(off, r.Off) || !maps.Equal(kept, r.Kept) {
 			t.Fatal("deciding has changed what it was given")

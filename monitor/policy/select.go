@@ -14,14 +14,14 @@ import (
 //
 // The user is there, so that there is no grace, and neither a pause nor that the
 // machine slept counts. The actions come in the order of the snapshot.
-func Select(s *monitor.Snapshot, w What, r Rules) []Action {
+func Select(s *monitor.Snapshot, rule Rule, r Rules) []Action {
 	var actions []Action
-	eachMeant(s, w, r, func(c *look, f finding) { actions = append(actions, c.action(f)) })
+	eachMeant(s, rule, r, func(c *look, f finding) { actions = append(actions, c.action(f)) })
 	return actions
 }
 
 // eachMeant calls yield for each instance that an order is about.
-func eachMeant(s *monitor.Snapshot, w What, r Rules, yield func(*look, finding)) {
+func eachMeant(s *monitor.Snapshot, rule Rule, r Rules, yield func(*look, finding)) {
 	for _, in := range s.Instances {
 		if beyond(in) {
 			continue
@@ -29,12 +29,12 @@ func eachMeant(s *monitor.Snapshot, w What, r Rules, yield func(*look, finding))
 		c := newLook(in, &r, s)
 		c.ordered = true
 		var f finding
-		switch w {
-		case WhatIdle:
+		switch rule {
+		case Idle:
 			f = c.meantIdle()
-		case WhatOrphans:
+		case Orphans:
 			f = c.orphan(c.now)
-		case WhatAll:
+		case Everything:
 			f = c.meantAll()
 		}
 		if f.do != "" {

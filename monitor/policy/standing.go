@@ -24,15 +24,15 @@ func (r Rules) Standing(s *monitor.Snapshot) monitor.Policy {
 		}
 		p.Rules = append(p.Rules, row)
 	}
-	count := func(w What) (n int) {
-		eachMeant(s, w, r, func(_ *look, f finding) {
+	count := func(rule Rule) (n int) {
+		eachMeant(s, rule, r, func(_ *look, f finding) {
 			if f.do == End {
 				n++
 			}
 		})
 		return n
 	}
-	p.Idle, p.Orphans = count(WhatIdle), count(WhatOrphans)
+	p.Idle, p.Orphans = count(Idle), count(Orphans)
 	return p
 }
 

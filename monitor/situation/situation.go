@@ -46,7 +46,7 @@ type Situation struct {
 	// in nanoseconds, and one of zero, or none, switches its rule off.
 	Policies json.RawMessage `json:"policies"`
 
-	// Order is what a user orders, a policy.What; "" leaves it to the policies.
+	// Order is what a user orders, a policy.Rule; "" leaves it to the policies.
 	Order string `json:"order,omitempty"`
 	// Then are the processes that change between the decision and the first signal, each
 	// in place of the one that has its pid.

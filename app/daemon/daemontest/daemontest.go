@@ -148,14 +148,14 @@ func (l *Ladder) Stop(_ context.Context, in monitor.Instance, o stop.Order) (sto
 type Selecting struct{ api.Policies }
 
 // Decisions are those of no settings.
-func (Selecting) Decisions(s *monitor.Snapshot, w policy.What) []policy.Action {
+func (Selecting) Decisions(s *monitor.Snapshot, w policy.Rule) []policy.Action {
 	now := *s
 	now.At = time.Now()
 	return policy.Select(&now, w, policy.Rules{})
 }
 
 // Confirm says what it was asked, which refuses an order that asks.
-func (Selecting) Confirm(in monitor.Instance, w policy.What) func(context.Context) error {
+func (Selecting) Confirm(in monitor.Instance, w policy.Rule) func(context.Context) error {
 	return func(context.Context) error { return fmt.Errorf("asked whether %s is of %s", in.ID(), w) }
 }
 

@@ -99,7 +99,7 @@ func play(t *testing.T, s *situation.Situation) (verdicts []verdict) {
 	if s.Order == "" {
 		actions, _ = policy.Decide(st.snap, policies)
 	} else {
-		actions = policy.Select(st.snap, policy.What(s.Order), policies)
+		actions = policy.Select(st.snap, policy.Rule(s.Order), policies)
 	}
 	if st.Change(); s.Then != nil {
 		synctest.Wait()
@@ -128,9 +128,9 @@ func at(snap *monitor.Snapshot, s *situation.Situation) *monitor.Snapshot {
 
 // order is what the ladder is told, as app/policies and the faces tell it.
 func order(w *watch.Watch, s *situation.Situation, in *monitor.Instance, rule policy.Rule, policies policy.Rules) stop.Order {
-	what := policy.What(s.Order)
+	what := policy.Rule(s.Order)
 	o := stop.Order{By: "the situation", Automatic: what == ""}
-	if what == policy.WhatAll {
+	if what == policy.Everything {
 		return o
 	}
 	o.Confirm = func(ctx context.Context) error {
