@@ -22,13 +22,13 @@ func Decide(s *monitor.Snapshot, r Rules) (actions []Action, next time.Time) {
 	if r.Paused && r.PausedUntil.After(s.At) {
 		next = r.PausedUntil
 	}
-	eachLook(s, &r, func(c *look, found []finding) {
+	eachLook(s, &r, func(c *look, found []Action) {
 		actions = c.decide(actions, found)
 		until, _ := c.r.KeptAt(c.in.Identity, c.now)
 		next = c.sooner(c.sooner(next, until), c.meantFrom())
 		for _, f := range found {
-			if f.do != "" {
-				next = c.sooner(next, f.at)
+			if f.Do != "" {
+				next = c.sooner(next, f.At)
 			}
 		}
 	})
@@ -41,10 +41,10 @@ func Foreseen(s *monitor.Snapshot, r Rules) (actions []Action) {
 	if r.PausedAt(s.At) {
 		return nil
 	}
-	eachLook(s, &r, func(c *look, found []finding) {
+	eachLook(s, &r, func(c *look, found []Action) {
 		for _, f := range found {
-			if f.rule == Idle && f.do == Notify && !f.due(c.now) && !repeats(f, found) {
-				f.do = Wait
+			if f.Rule == Idle && f.Do == Notify && !f.due(c.now) && !repeats(f.Rule, found) {
+				f.Do = Wait
 				actions = append(actions, c.action(f))
 			}
 		}
@@ -62,50 +62,43 @@ func (c *look) sooner(next, at time.Time) time.Time {
 }
 
 // decide adds what is to be done about one instance.
-func (c *look) decide(actions []Action, found []finding) []Action {
+func (c *look) decide(actions, found []Action) []Action {
 	strongest, paused := c.settle(found), c.r.PausedAt(c.now)
-	if strongest.do == End && paused {
-		strongest.do, strongest.because = Refuse, "the policies are paused"
+	if strongest.Do == End && paused {
+		strongest.Do, strongest.Because = Refuse, "the policies are paused"
 	}
-	if strongest.do != "" && !(paused && strongest.do == Wait) {
+	if strongest.Do != "" && !(paused && strongest.Do == Wait) {
 		actions = append(actions, c.action(strongest))
 	}
-	if paused || strongest.do == End {
+	if paused || strongest.Do == End {
 		return actions // nothing is told in a pause, and soon there is nothing left to tell of
 	}
 	for _, f := range found {
-		if f.do == Notify && f.due(c.now) && !repeats(f, found) {
+		if f.Do == Notify && f.due(c.now) && !repeats(f.Rule, found) {
 			actions = append(actions, c.action(f))
 		}
 	}
 	return actions
 }
 
-// finding is what one rule says about one instance, from a moment on. Before
-// that moment nothing is done, but the user may know what will be.
-type finding struct {
-	rule    Rule
-	do      Do // "" = nothing; End also before its time, never Wait
-	at      time.Time
-	reason  string // "" = that of the rule, which is put into words for actions only
-	because string
-}
-
-func (f *finding) due(now time.Time) bool { return !f.at.After(now) }
+// due reports whether it is to be done now. What a rule finds is an Action that says End
+// also before its time, and never Wait. Before that moment nothing is done, but the user
+// may know what will be.
+func (a *Action) due(now time.Time) bool { return !a.At.After(now) }
 
 // eachLook calls yield with what every rule finds about each instance, the one
 // about orphans first. The list is valid during the call only.
-func eachLook(s *monitor.Snapshot, r *Rules, yield func(*look, []finding)) {
+func eachLook(s *monitor.Snapshot, r *Rules, yield func(*look, []Action)) {
 	repeated := repeatedSince(s, r)
-	var found [5]finding
+	var found [5]Action
 	for _, in := range s.Instances {
 		if beyond(in) {
 			continue
 		}
 		c := newLook(in, r, s)
 		c.repeated = repeated
-		found = [5]finding{}
-		for i, find := range [...]func(*look) finding{(*look).orphaned, (*look).idle, (*look).red, (*look).memory, (*look).duplicate} {
+		found = [5]Action{}
+		for i, find := range [...]func(*look) Action{(*look).orphaned, (*look).idle, (*look).red, (*look).memory, (*look).duplicate} {
 			if !r.Off[All[i]] {
 				found[i] = find(&c)
 			}
@@ -118,41 +111,41 @@ func eachLook(s *monitor.Snapshot, r *Rules, yield func(*look, []finding)) {
 // postpone puts an end off that was refused, and those by the rules that come after the
 // one that tried: what prevents it would prevent them too. The rules are in the order of
 // All.
-func postpone(found []finding, refused monitor.Refused) {
+func postpone(found []Action, refused monitor.Refused) {
 	first := slices.Index(All, Rule(refused.Rule))
 	if first < 0 {
 		return
 	}
 	for i := range found[first:] {
-		if f := &found[first+i]; f.do == End && refused.Until.After(f.at) {
-			f.at = refused.Until
+		if f := &found[first+i]; f.Do == End && refused.Until.After(f.At) {
+			f.At = refused.Until
 		}
 	}
 }
 
 // settle picks the one thing that is done from what the rules found: what ends
 // it goes before what waits, the sooner first, and that before what is refused.
-func (c *look) settle(found []finding) finding {
-	var best finding
+func (c *look) settle(found []Action) Action {
+	var best Action
 	for _, f := range found {
 		switch {
-		case f.do == End && f.due(c.now):
+		case f.Do == End && f.due(c.now):
 			return f
-		case f.do == End && (best.do != Wait || f.at.Before(best.at)):
+		case f.Do == End && (best.Do != Wait || f.At.Before(best.At)):
 			best = f
-			best.do = Wait
-		case f.do == Refuse && f.due(c.now) && best.do == "":
+			best.Do = Wait
+		case f.Do == Refuse && f.due(c.now) && best.Do == "":
 			best = f
 		}
 	}
 	return best
 }
 
-// repeats tells that a notice says no more than the rule about orphans does: a
+// repeats tells that a notice by a rule says no more than the rule about orphans does: a
 // server without a client is red, and has no calls.
-func repeats(f finding, found []finding) bool {
-	orphan := found[0].do
-	return (f.rule == Zombies || f.rule == Idle) && (orphan == End || orphan == Notify)
+func repeats(rule Rule, found []Action) bool {
+	orphan := found[0].Do
+	return (rule == Zombies || rule == Idle) && (orphan == End || orphan == Notify)
 }
 
 // beyond tells that no rule and no order is about the instance: nobody knows it
@@ -161,14 +154,12 @@ func beyond(in *monitor.Instance) bool {
 	return !in.Recognised || in.State == monitor.StateParked || in.Cause == monitor.CauseDefunct
 }
 
-// action is what others see of a finding.
-func (c *look) action(f finding) Action {
-	if f.reason == "" {
-		f.reason = c.reason(f.rule)
+// action is what others see of what a rule has found: a rule puts into words only what
+// differs from its own reason.
+func (c *look) action(f Action) Action {
+	if f.Reason == "" {
+		f.Reason = c.reason(f.Rule)
 	}
-	return Action{
-		ID: c.in.Identity, Label: c.in.Label(),
-		Rule: f.rule, Do: f.do, At: f.at, Reason: f.reason, Because: f.because,
-		GivesUp: c.givesUp && f.do == Notify, Evidence: c.evidence,
-	}
+	f.ID, f.Label, f.Evidence, f.GivesUp = c.in.Identity, c.in.Label(), c.evidence, c.givesUp && f.Do == Notify
+	return f
 }

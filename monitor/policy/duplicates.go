@@ -35,10 +35,10 @@ func byStart(a, b *monitor.Instance) int {
 // duplicate is the rule for the oldest of the servers that one client has started
 // several times, so that it is told once. It never ends anything: the client may use all
 // of them.
-func (c *look) duplicate() finding {
+func (c *look) duplicate() Action {
 	started, isOldest := c.repeated[c.in.Identity]
 	if !isOldest || c.forbidden != "" {
-		return finding{}
+		return Action{}
 	}
-	return finding{rule: Duplicates, do: Notify, at: started.Add(duplicateAfter), because: "all may be in use"}
+	return Action{Rule: Duplicates, Do: Notify, At: started.Add(duplicateAfter), Because: "all may be in use"}
 }

@@ -58,7 +58,7 @@ func (c *look) link() string {
 		return "it is reached over HTTP"
 	case e.Orphaned || e.Suspected:
 		found := c.alone()
-		return But(found.reason, found.because)
+		return But(found.Reason, found.Because)
 	case e.ClientGone:
 		return client(c.in) + " has ended"
 	case e.Transport == "":

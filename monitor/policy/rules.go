@@ -12,66 +12,66 @@ import (
 const idleForMemory = 10 * time.Minute
 
 // orphaned is the rule for a server whose client is gone.
-func (c *look) orphaned() finding {
+func (c *look) orphaned() Action {
 	at := c.due(c.in.Evidence.AloneSince, c.r.OrphanGrace)
 	if c.r.OrphanGrace <= 0 || at.IsZero() {
-		return finding{}
+		return Action{}
 	}
 	return c.orphan(at)
 }
 
 // orphan judges a server whose client is gone, from a moment on.
-func (c *look) orphan(at time.Time) finding {
+func (c *look) orphan(at time.Time) Action {
 	if e := &c.in.Evidence; !e.Orphaned && !e.Suspected {
-		return finding{}
+		return Action{}
 	}
 	f := c.alone()
-	f.rule, f.at = Orphans, at
+	f.Rule, f.At = Orphans, at
 	switch shared := c.shared(); {
-	case c.forbidden != "" && f.do == Notify && !c.ordered:
-		return finding{}
+	case c.forbidden != "" && f.Do == Notify && !c.ordered:
+		return Action{}
 	case c.forbidden != "":
-		f.do, f.because = Refuse, c.forbidden
-	case f.do == End && c.ofSession():
-		f.do, f.because = Refuse, ofSession
+		f.Do, f.Because = Refuse, c.forbidden
+	case f.Do == End && c.ofSession():
+		f.Do, f.Because = Refuse, ofSession
 	case shared != "":
-		f.do, f.because = Refuse, shared
-	case f.do == Notify && c.ordered:
-		f.do = Refuse
+		f.Do, f.Because = Refuse, shared
+	case f.Do == Notify && c.ordered:
+		f.Do = Refuse
 	}
 	return f
 }
 
 // alone judges the evidence that nobody is connected to a server over stdio: End
 // for a proven orphan that does not work, else with what stands against it.
-func (c *look) alone() finding {
+func (c *look) alone() Action {
 	e := &c.in.Evidence
 	switch {
 	case c.provenOrphan() && c.busy():
-		return finding{do: Refuse, reason: client(c.in) + " has ended", because: atWork}
+		return Action{Do: Refuse, Reason: client(c.in) + " has ended", Because: atWork}
 	case c.provenOrphan():
-		return finding{do: End, reason: client(c.in) + " has ended"}
+		return Action{Do: End, Reason: client(c.in) + " has ended"}
 	case overHTTP(e.Transport):
-		return finding{do: Notify, reason: client(c.in) + " seems to be gone", because: "others may be connected over HTTP"}
+		return Action{Do: Notify, Reason: client(c.in) + " seems to be gone", Because: "others may be connected over HTTP"}
 	case e.Orphaned:
-		return finding{do: Notify, reason: client(c.in) + " has closed the connection", because: "its client was not seen to end"}
+		return Action{Do: Notify, Reason: client(c.in) + " has closed the connection", Because: "its client was not seen to end"}
 	case e.ClientGone:
-		return finding{do: Notify, reason: client(c.in) + " has ended", because: unknownUsers}
+		return Action{Do: Notify, Reason: client(c.in) + " has ended", Because: unknownUsers}
 	}
-	return finding{do: Notify, reason: "its client seems to be gone", because: "its client was never seen, so that it may be in use"}
+	return Action{Do: Notify, Reason: "its client seems to be gone", Because: "its client was never seen, so that it may be in use"}
 }
 
 // idle is the rule for a server that nobody has asked anything for a time.
-func (c *look) idle() finding {
+func (c *look) idle() Action {
 	if c.r.IdleAfter <= 0 || !c.knownIdle() {
-		return finding{}
+		return Action{}
 	}
-	f := finding{rule: Idle, do: Refuse, at: c.due(c.in.Evidence.IdleSince, c.r.IdleAfter)}
-	if f.because = cmp.Or(c.forbidden, c.shared()); f.because != "" {
+	f := Action{Rule: Idle, Do: Refuse, At: c.due(c.in.Evidence.IdleSince, c.r.IdleAfter)}
+	if f.Because = cmp.Or(c.forbidden, c.shared()); f.Because != "" {
 		return f
 	}
-	if f.do, f.because = Notify, c.needed(); f.because == "" {
-		f.do = End
+	if f.Do, f.Because = Notify, c.needed(); f.Because == "" {
+		f.Do = End
 	}
 	return f
 }
@@ -80,25 +80,25 @@ func (c *look) idle() finding {
 // beyond doubt is only a proven orphan, which has a rule of its own, and whoever
 // switched that one off wants it so. A hung server may be at work, and a suspended
 // one may be continued.
-func (c *look) red() finding {
+func (c *look) red() Action {
 	at := c.due(c.in.Evidence.RedSince, c.r.ZombieAfter)
 	if c.r.ZombieAfter <= 0 || c.in.State != monitor.StateZombie || at.IsZero() || c.forbidden != "" {
-		return finding{}
+		return Action{}
 	}
-	f := finding{rule: Zombies, do: Notify, at: at}
+	f := Action{Rule: Zombies, Do: Notify, At: at}
 	switch {
 	case c.busy():
-		f.because = atWork
+		f.Because = atWork
 	case c.deadToAll():
-		c.givesUp, f.reason, f.because = f.due(c.now), c.reason(Zombies)+" and no client has it", givenUp
+		c.givesUp, f.Reason, f.Because = f.due(c.now), c.reason(Zombies)+" and no client has it", givenUp
 	case c.in.Cause == monitor.CauseSuspended:
-		f.because = "it may be continued"
+		f.Because = "it may be continued"
 	case c.in.Cause.OfHealth():
-		f.because = "its process is well"
+		f.Because = "its process is well"
 	case c.in.Cause == monitor.CauseOrphaned || c.in.Cause == monitor.CauseSuspected:
-		f.because = "the rule for orphans does not end it"
+		f.Because = "the rule for orphans does not end it"
 	default:
-		f.because = silent
+		f.Because = silent
 	}
 	return f
 }
@@ -114,23 +114,23 @@ func (c *look) deadToAll() bool {
 // memory is the rule for a server that uses too much. Only a user who keeps the
 // instance hears nothing of it: a pin says that it is not to be ended, not that
 // its size is no news.
-func (c *look) memory() finding {
+func (c *look) memory() Action {
 	_, isKept := c.r.KeptAt(c.in.Identity, c.now)
 	if isKept || c.r.MemoryOver == 0 || max(c.in.RSSBytes, c.in.Evidence.SteadyBytes) <= c.r.MemoryOver {
-		return finding{}
+		return Action{}
 	}
-	f := finding{rule: Memory, do: Notify, at: c.now}
+	f := Action{Rule: Memory, Do: Notify, At: c.now}
 	switch {
 	case !c.r.MemoryEnd:
 	case c.forbidden != "":
-		f.because = c.forbidden
+		f.Because = c.forbidden
 	case c.busy():
-		f.because = atWork
+		f.Because = atWork
 	case !c.knownIdle():
-		f.because = silent
+		f.Because = silent
 	default:
-		if f.because = cmp.Or(c.shared(), c.needed()); f.because == "" {
-			f.do, f.at = End, c.due(c.in.Evidence.IdleSince, idleForMemory)
+		if f.Because = cmp.Or(c.shared(), c.needed()); f.Because == "" {
+			f.Do, f.At = End, c.due(c.in.Evidence.IdleSince, idleForMemory)
 		}
 	}
 	return f

@@ -16,19 +16,19 @@ import (
 // machine slept counts. The actions come in the order of the snapshot.
 func Select(s *monitor.Snapshot, rule Rule, r Rules) []Action {
 	var actions []Action
-	eachMeant(s, rule, r, func(c *look, f finding) { actions = append(actions, c.action(f)) })
+	eachMeant(s, rule, r, func(c *look, f Action) { actions = append(actions, c.action(f)) })
 	return actions
 }
 
 // eachMeant calls yield for each instance that an order is about.
-func eachMeant(s *monitor.Snapshot, rule Rule, r Rules, yield func(*look, finding)) {
+func eachMeant(s *monitor.Snapshot, rule Rule, r Rules, yield func(*look, Action)) {
 	for _, in := range s.Instances {
 		if beyond(in) {
 			continue
 		}
 		c := newLook(in, &r, s)
 		c.ordered = true
-		var f finding
+		var f Action
 		switch rule {
 		case Idle:
 			f = c.meantIdle()
@@ -37,7 +37,7 @@ func eachMeant(s *monitor.Snapshot, rule Rule, r Rules, yield func(*look, findin
 		case Everything:
 			f = c.meantAll()
 		}
-		if f.do != "" {
+		if f.Do != "" {
 			yield(&c, f)
 		}
 	}
@@ -45,17 +45,17 @@ func eachMeant(s *monitor.Snapshot, rule Rule, r Rules, yield func(*look, findin
 
 // meantIdle judges an instance by an order for the idle ones. One that clients share is
 // meant as well: the next request starts it again.
-func (c *look) meantIdle() finding {
+func (c *look) meantIdle() Action {
 	c.r.IdleAfter, c.awake = c.idleForOrder(), time.Time{}
 	if !c.busy() && !c.knownIdle() {
-		return finding{rule: Idle, do: Refuse, at: c.now, reason: "it may be idle", because: silent}
+		return Action{Rule: Idle, Do: Refuse, At: c.now, Reason: "it may be idle", Because: silent}
 	}
 	f := c.idle()
 	if !f.due(c.now) {
-		return finding{}
+		return Action{}
 	}
-	if f.at = c.now; f.do == Notify {
-		f.do = Refuse
+	if f.At = c.now; f.Do == Notify {
+		f.Do = Refuse
 	}
 	return f
 }
@@ -77,17 +77,17 @@ func (c *look) meantFrom() time.Time {
 
 // meantAll judges an instance by an order for all of them. The stop ladder looks
 // for what else may stand against it.
-func (c *look) meantAll() finding {
-	f := finding{do: Refuse, at: c.now, reason: "all are meant"}
+func (c *look) meantAll() Action {
+	f := Action{Do: Refuse, At: c.now, Reason: "all are meant"}
 	switch {
 	case c.unidentified():
-		f.because = unidentified
+		f.Because = unidentified
 	case c.in.Pinned:
-		f.because = pinned
+		f.Because = pinned
 	case c.busy():
-		f.because = atWork
+		f.Because = atWork
 	default:
-		f.do = End
+		f.Do = End
 	}
 	return f
 }

@@ -25,8 +25,8 @@ func (r Rules) Standing(s *monitor.Snapshot) monitor.Policy {
 		p.Rules = append(p.Rules, row)
 	}
 	count := func(rule Rule) (n int) {
-		eachMeant(s, rule, r, func(_ *look, f finding) {
-			if f.do == End {
+		eachMeant(s, rule, r, func(_ *look, f Action) {
+			if f.Do == End {
 				n++
 			}
 		})
