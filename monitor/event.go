@@ -45,17 +45,11 @@ const (
 	EventRuleSwitched    EventKind = "rule_switched" // on or off, by whom
 )
 
-// What becomes of a workspace, see app/workspace. ID is its UUID, and PID 0.
-const (
-	EventWorkspaceCreated   EventKind = "workspace_created"
-	EventWorkspaceKept      EventKind = "workspace_kept"      // which version
-	EventWorkspaceCompleted EventKind = "workspace_completed" // its job has ended
-	EventWorkspaceArchived  EventKind = "workspace_archived"
-	EventWorkspaceRestored  EventKind = "workspace_restored"
-	EventWorkspaceTreeEnded EventKind = "workspace_tree_ended" // its versions stay
-	EventWorkspaceRemoved   EventKind = "workspace_removed"
-	EventWorkspaceLeft      EventKind = "workspace_left" // it was due, and why it stays
-)
+// EventWorkspace is how the kinds begin that tell what becomes of a workspace. The rest of
+// them is in its history, see app/workspace: created, kept (which version), completed (its
+// job has ended), archived, restored, tree_ended (its versions stay), removed, and left (it
+// was due, and why it stays). ID is its UUID, and PID 0.
+const EventWorkspace = "workspace_"
 
 // The rungs of the stop ladder.
 const (

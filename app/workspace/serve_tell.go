@@ -96,7 +96,7 @@ func (t *teller) all() {
 		last, any := t.told[r.ID]
 		for _, h := range untold(r.History, last, any) {
 			events = append(events, monitor.Event{
-				At: h.At, Kind: monitor.EventKind("workspace_" + h.What), ID: r.ID, Label: monitor.Clean(r.Name), Detail: monitor.Clean(h.Detail),
+				At: h.At, Kind: monitor.EventKind(monitor.EventWorkspace + h.What), ID: r.ID, Label: monitor.Clean(r.Name), Detail: monitor.Clean(h.Detail),
 			})
 			t.told[r.ID] = h
 		}

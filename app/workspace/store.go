@@ -61,7 +61,7 @@ type step struct {
 // happening is one line of a workspace's history.
 type happening struct {
 	At     time.Time `json:"at"`
-	What   string    `json:"what"` // an event's kind without its "workspace_"
+	What   string    `json:"what"` // an event's kind without monitor.EventWorkspace
 	Detail string    `json:"detail"`
 }
 

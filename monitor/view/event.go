@@ -9,14 +9,14 @@ import (
 
 // eventWords name what happened, where the name of its kind does not.
 var eventWords = map[monitor.EventKind]string{
-	monitor.EventZombieDetected:     "needs attention",
-	monitor.EventStopRefused:        "not ended",
-	monitor.EventAsked:              "asked to end",
-	monitor.EventForceKilled:        "force-killed",
-	monitor.EventShutdownPlanned:    "will shut down",
-	monitor.EventPlanDropped:        "goes on",
-	monitor.EventWorkspaceTreeEnded: "tree removed",
-	monitor.EventPolicyRefused:      "left alone",
+	monitor.EventZombieDetected:           "needs attention",
+	monitor.EventStopRefused:              "not ended",
+	monitor.EventAsked:                    "asked to end",
+	monitor.EventForceKilled:              "force-killed",
+	monitor.EventShutdownPlanned:          "will shut down",
+	monitor.EventPlanDropped:              "goes on",
+	monitor.EventWorkspace + "tree_ended": "tree removed",
+	monitor.EventPolicyRefused:            "left alone",
 }
 
 // EventWords names what happened.

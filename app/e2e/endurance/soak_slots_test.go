@@ -50,9 +50,9 @@ func (l *ledger) workspaces(all []monitor.Event) {
 	made, gone := 0, 0
 	for _, e := range all {
 		switch e.Kind {
-		case monitor.EventWorkspaceCreated:
+		case monitor.EventWorkspace + "created":
 			made++
-		case monitor.EventWorkspaceRemoved:
+		case monitor.EventWorkspace + "removed":
 			gone++
 		}
 	}
