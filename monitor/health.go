@@ -43,7 +43,6 @@ type Problem struct {
 	Span     time.Duration
 	Stopped  bool     // a signal has stopped the language server
 	Port     int      // of CauseNoDashboard
-	Owner    Identity // who has that port
 	Evidence []string // lines of foreign text
 	Since    time.Time
 }

@@ -133,7 +133,7 @@ func TestRecordedHealth(t *testing.T) {
 			got := ReadHealth(&h, c.signs(at))
 			if socket := c.Inputs.Sockets; c.Inputs.Claimed != 0 {
 				claim := Claim{Port: c.Inputs.Claimed, Record: Record{At: at.Add(-time.Minute)}}
-				if p := claim.Lost(monitor.Identity{PID: 4711}, at); p != nil && socket.Owner != "" && !slices.Contains(socket.Owned, claim.Port) {
+				if p := claim.Lost(at); p != nil && socket.Owner != "" && !slices.Contains(socket.Owned, claim.Port) {
 					got = append(got, *p)
 				}
 			}
@@ -452,7 +452,7 @@ func TestReadClaim(t *testing.T) {
 			t.Errorf("%d: %+v", pid, c)
 		}
 		for after, lost := range map[time.Duration]bool{time.Minute: want != 0, 3 * time.Second: false} {
-			if p := c.Lost(monitor.Identity{PID: 80}, started.Add(after)); (p != nil) != lost {
+			if p := c.Lost(started.Add(after)); (p != nil) != lost {
 				t.Errorf("%d after %v: %+v", pid, after, p)
 			}
 		}

@@ -94,14 +94,12 @@ type Claim struct {
 }
 
 // Lost judges a Serena that has not answered, and does not listen on the port it claims,
-// on which owner listens: nil while it may come to listen there.
-func (c *Claim) Lost(owner monitor.Identity, now time.Time) *monitor.Problem {
+// on which another one listens: nil while it may come to listen there.
+func (c *Claim) Lost(now time.Time) *monitor.Problem {
 	if c.Port == 0 || now.Sub(c.Record.At) < bindTime {
 		return nil
 	}
-	return &monitor.Problem{
-		Cause: monitor.CauseNoDashboard, Port: c.Port, Owner: owner, Evidence: []string{c.Record.String()}, Since: c.Record.At,
-	}
+	return &monitor.Problem{Cause: monitor.CauseNoDashboard, Port: c.Port, Evidence: []string{c.Record.String()}, Since: c.Record.At}
 }
 
 // claimOf is what a record says of the port of the dashboard.

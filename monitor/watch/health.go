@@ -106,7 +106,7 @@ func (l *loop) findLostDashboards(now time.Time) {
 		if owner == nil || process.ListensOn(l.o.System, h.claim.Port, t.in.Identity.PID) == nil {
 			continue
 		}
-		if h.lostDashboard = h.claim.Lost(owner.in.Identity, now); h.lostDashboard != nil {
+		if h.lostDashboard = h.claim.Lost(now); h.lostDashboard != nil {
 			h.lostDashboard.Reason = "another Serena (" + owner.in.Label() + ")"
 		}
 	}
