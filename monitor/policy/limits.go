@@ -9,7 +9,7 @@ import (
 
 // rulesFor are the rules as they are set for an instance.
 func (r Rules) rulesFor(in *monitor.Instance) Rules {
-	at := slices.IndexFunc(r.Overrides, func(o Override) bool { return o.matches(in) })
+	at := slices.IndexFunc(r.Overrides, func(o Override) bool { return o.matches(in, false) })
 	if at < 0 {
 		return r
 	}
@@ -35,28 +35,22 @@ func (r *Rules) spares(in *monitor.Instance) string {
 		o := &r.Overrides[i]
 		switch {
 		case !o.Never:
-		case o.matches(in):
+		case o.matches(in, false):
 			return never
-		case o.mayMatch(in):
+		case o.matches(in, true):
 			words = perhapsNever
 		}
 	}
 	return words
 }
 
-// matches reports whether an override is about an instance.
-func (o *Override) matches(in *monitor.Instance) bool {
-	return o.ofSome() && (o.Project == "" || o.ofProject(in)) && (o.Client == "" || o.ofClient(in))
+// matches reports whether an override is about an instance. With perhaps also whether it
+// would be, if what is not known of the instance were so.
+func (o *Override) matches(in *monitor.Instance, perhaps bool) bool {
+	return (o.Project != "" || o.Client != "") &&
+		(o.Project == "" || o.ofProject(in) || perhaps && o.projectUnknown(in)) &&
+		(o.Client == "" || o.ofClient(in) || perhaps && (in.Client == nil || in.Client.Name == ""))
 }
-
-// mayMatch reports whether an override is about an instance or would be, if what is
-// not known of the instance were so.
-func (o *Override) mayMatch(in *monitor.Instance) bool {
-	return o.ofSome() && (o.Project == "" || o.ofProject(in) || o.projectUnknown(in)) &&
-		(o.Client == "" || o.ofClient(in) || in.Client == nil || in.Client.Name == "")
-}
-
-func (o *Override) ofSome() bool { return o.Project != "" || o.Client != "" }
 
 // ofProject reports whether an instance has the project of an override. People write
 // names as they remember them, so that case does not count in those.

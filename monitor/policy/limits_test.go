@@ -32,7 +32,7 @@ func TestOverrideMatches(t *testing.T) {
 		{"a project, none is known", Override{Project: "alpha"}, unknown, false},
 		{"a client, none is known", Override{Client: "Codex"}, unknown, false},
 	} {
-		if got := c.o.matches(&c.in); got != c.want {
+		if got := c.o.matches(&c.in, false); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

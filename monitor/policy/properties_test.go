@@ -61,7 +61,7 @@ func TestWhoIsNeverEnded(t *testing.T) {
 			forNothing("just refused", a.Do == End && e.Refused.Rule == string(a.Rule) && e.Refused.Until.After(noon))
 			for _, o := range r.Overrides {
 				project := in.ProjectName != "" || in.Kind != monitor.KindSerena
-				forNothing("never", o.Never && o.matches(in))
+				forNothing("never", o.Never && o.matches(in, false))
 				forNothing("perhaps never, by its project", o.Never && o.Project != "" && o.Client == "" && !project)
 				forNothing("perhaps never, by its client", o.Never && o.Client != "" && o.Project == "" && in.Client == nil)
 			}
