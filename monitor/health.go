@@ -3,6 +3,7 @@ package monitor
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -98,7 +99,7 @@ func (p *Problem) Sentence() string {
 		}
 		return words
 	case CrashLoop:
-		return subject + " crashes on requests (" + itoa(p.Calls) + " times in " + Span(p.Span) + ")"
+		return subject + " crashes on requests (" + strconv.Itoa(p.Calls) + " times in " + Span(p.Span) + ")"
 	case RestartFailed:
 		return subject + " ended and could not be started again"
 	case CrashedInside:
@@ -122,11 +123,11 @@ func (p *Problem) Sentence() string {
 	}
 	switch p.Cause {
 	case CauseNoDashboard:
-		return "the port of its dashboard, " + itoa(p.Port) + ", went to " + cmp.Or(reason, "another program") + "; the server works, but its health cannot be seen"
+		return "the port of its dashboard, " + strconv.Itoa(p.Port) + ", went to " + cmp.Or(reason, "another program") + "; the server works, but its health cannot be seen"
 	case CauseQueue:
 		return Plural(p.Calls, "call waits", "calls wait") + " behind one that does not end (" + reason + ")"
 	case CauseFailing:
-		return "the last " + itoa(p.Calls) + " calls failed: " + reason
+		return "the last " + strconv.Itoa(p.Calls) + " calls failed: " + reason
 	}
 	return ""
 }

@@ -1,9 +1,6 @@
 package monitor
 
-import (
-	"strconv"
-	"time"
-)
+import "time"
 
 // State is what the colour of an instance says. The values are those of the
 // JSON interface.
@@ -147,5 +144,3 @@ func (f *Facts) isFailing(at time.Time) bool {
 func (f *Facts) isWorking(at time.Time) bool {
 	return f.Busy || f.Failures > 0 && f.FailingCPU > at.Sub(f.FailingSince)/3
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }
