@@ -3,6 +3,7 @@ package stop
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -35,11 +36,7 @@ type Refusal struct {
 
 // Forceable reports whether the user may insist.
 func (r *Refusal) Forceable() bool {
-	switch r.Kind {
-	case ErrService, ErrContained, ErrPinned, ErrInUse, ErrBusy, ErrUnknown:
-		return true
-	}
-	return false
+	return slices.Contains([]error{ErrService, ErrContained, ErrPinned, ErrInUse, ErrBusy, ErrUnknown}, r.Kind)
 }
 
 // Error is a sentence for people: "Not ended: 4711 - alpha is pinned. Unpin it

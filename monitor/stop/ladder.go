@@ -74,7 +74,7 @@ func (c *climb) run(ctx context.Context, steps []step) {
 // ask asks the server to end, if the port still is the tree's, and waits.
 func (c *climb) ask(ctx context.Context) {
 	until := c.lookAgain().Add(c.limits.Ask)
-	if ctx.Err() != nil || len(c.pick(anybody)) == 0 {
+	if ctx.Err() != nil || len(c.where((*member).reachable)) == 0 {
 		return
 	}
 	c.add(monitor.EventAsked, fmt.Sprintf("on port %d", c.in.Port))
@@ -104,7 +104,7 @@ func (c *climb) wait(ctx context.Context, until time.Time, lead *member, again f
 			}
 			lead = nil
 		}
-		left, waitsFor := until.Sub(now), c.pick(anybody)
+		left, waitsFor := until.Sub(now), c.where((*member).reachable)
 		if ctx.Err() != nil || left <= 0 || len(waitsFor) == 0 || again != nil && len(c.pick(again)) > 0 {
 			return
 		}

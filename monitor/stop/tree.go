@@ -58,8 +58,6 @@ type member struct {
 // signal is still waited for while others are.
 func (m *member) reachable() bool { return m.alive && m.spared == nil && !m.refused }
 
-func anybody(*member) bool { return true }
-
 func (l *Ladder) newClimb(in *monitor.Instance, o Order) *climb {
 	c := &climb{Ladder: l, in: in, order: o, limits: l.o.Limits, atOnce: runtime.GOOS == "windows", record: l.o.Record, began: l.now()}
 	if o.forced() {
