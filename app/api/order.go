@@ -79,7 +79,7 @@ func (r routes) kill(w http.ResponseWriter, req *http.Request) {
 	in := instanceBy(s, req.PathValue("id"))
 	if in == nil {
 		text := noServer(req)
-		r.answer(w, http.StatusNotFound, Killed{Error: text, Outcome: stop.Gone, Detail: text, Steps: []monitor.Event{}})
+		r.answer(w, http.StatusNotFound, Killed{Error: text, Result: stop.Result{Outcome: stop.Gone, Detail: text, Steps: []monitor.Event{}}})
 		return
 	}
 	if in.State == monitor.StateParked {
@@ -104,7 +104,7 @@ func (r routes) kill(w http.ResponseWriter, req *http.Request) {
 
 // refuse answers an order to end an instance that was not given to the ladder.
 func (r routes) refuse(w http.ResponseWriter, text string) {
-	r.answer(w, http.StatusConflict, Killed{Error: text, Outcome: stop.Refused, Detail: text, Steps: []monitor.Event{}})
+	r.answer(w, http.StatusConflict, Killed{Error: text, Result: stop.Result{Outcome: stop.Refused, Detail: text, Steps: []monitor.Event{}}})
 }
 
 // askers are who must not end with the instance: whoever asks, and by the
@@ -166,10 +166,8 @@ func statusOf(result stop.Result, err error) int {
 
 // AnswerTo puts the end of a ladder in the words of the wire.
 func AnswerTo(result stop.Result, err error) Killed {
-	answer := Killed{
-		Outcome: result.Outcome, Detail: result.Detail, Steps: append([]monitor.Event{}, result.Steps...),
-		Processes: result.Processes, FreedBytes: result.FreedBytes,
-	}
+	result.Steps = append([]monitor.Event{}, result.Steps...)
+	answer := Killed{Result: result}
 	if err == nil {
 		return answer
 	}

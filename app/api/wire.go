@@ -91,13 +91,9 @@ type KillOrder struct {
 // refused, 404 when there is no such instance, 502 when something of it still
 // runs, 500 when nothing could be done.
 type Killed struct {
-	Error      string          `json:"error,omitempty"` // not with status 200
-	Outcome    stop.Outcome    `json:"outcome"`
-	Detail     string          `json:"detail"` // whole sentences
-	Steps      []monitor.Event `json:"steps"`
-	Processes  int             `json:"processes"`           // how many ended, or would
-	FreedBytes uint64          `json:"freed_bytes"`         // resident memory they had
-	Forceable  bool            `json:"forceable,omitempty"` // refused, but the user may insist
+	Error       string `json:"error,omitempty"` // not with status 200
+	stop.Result        // whose Steps are never null
+	Forceable   bool   `json:"forceable,omitempty"` // refused, but the user may insist
 }
 
 // Failure is the body of every answer that is not a success.

@@ -45,7 +45,7 @@ func (r *stopped) end(ctx context.Context, end func(context.Context, *stopped) (
 		r.Killed = killed
 		return
 	}
-	r.Killed = api.Killed{Error: err.Error(), Outcome: stop.Failed, Steps: []monitor.Event{}}
+	r.Killed = api.Killed{Error: err.Error(), Result: stop.Result{Outcome: stop.Failed, Steps: []monitor.Event{}}}
 	switch {
 	case begun && ctx.Err() != nil:
 		r.Outcome = stop.Cancelled
@@ -69,7 +69,7 @@ func (r *stopped) leave(because string) {
 	if rest, ok := strings.CutPrefix(because, "it "); ok {
 		how = " " + rest
 	}
-	r.Killed = api.Killed{Outcome: stop.Refused, Detail: "Not ended: " + r.Label + how + ".", Steps: []monitor.Event{}}
+	r.Killed = api.Killed{Result: stop.Result{Outcome: stop.Refused, Detail: "Not ended: " + r.Label + how + ".", Steps: []monitor.Event{}}}
 }
 
 // failed reports whether the order was not carried out. An order for some servers

@@ -69,13 +69,13 @@ const (
 // ErrSurvived says that something of the tree still runs after all rungs.
 var ErrSurvived = errors.New("not all of it has ended")
 
-// Result tells what Stop did. Detail is a whole sentence, or several.
+// Result tells what Stop did, also to programs.
 type Result struct {
-	Outcome    Outcome
-	Detail     string
-	Steps      []monitor.Event // what was done, in order; none for a dry run
-	Processes  int             // how many ended; for a dry run, how many would
-	FreedBytes uint64          // resident memory that the tree had when it was held
+	Outcome    Outcome         `json:"outcome"`
+	Detail     string          `json:"detail"`      // whole sentences
+	Steps      []monitor.Event `json:"steps"`       // what was done, in order; none for a dry run
+	Processes  int             `json:"processes"`   // how many ended; for a dry run, how many would
+	FreedBytes uint64          `json:"freed_bytes"` // resident memory that the tree had when it was held
 }
 
 // Dashboards are what the Serenas of a machine say: *serena.Client.
