@@ -26,9 +26,9 @@ func Decide(s *monitor.Snapshot, r Rules) (actions []Action, next time.Time) {
 		actions = c.decide(actions, found)
 		until, _ := c.r.KeptAt(c.in.Identity, c.now)
 		next = c.sooner(c.sooner(next, until), c.meantFrom())
-		for _, f := range found {
-			if f.Do != "" {
-				next = c.sooner(next, f.At)
+		for i := range found {
+			if found[i].Do != "" {
+				next = c.sooner(next, found[i].At)
 			}
 		}
 	})
@@ -73,17 +73,17 @@ func (c *look) decide(actions, found []Action) []Action {
 	if paused || strongest.Do == End {
 		return actions // nothing is told in a pause, and soon there is nothing left to tell of
 	}
-	for _, f := range found {
-		if f.Do == Notify && f.due(c.now) && !repeats(f.Rule, found) {
-			actions = append(actions, c.action(f))
+	for i := range found {
+		if f := &found[i]; f.Do == Notify && f.due(c.now) && !repeats(f.Rule, found) {
+			actions = append(actions, c.action(*f))
 		}
 	}
 	return actions
 }
 
-// due reports whether it is to be done now. What a rule finds is an Action that says End
-// also before its time, and never Wait. Before that moment nothing is done, but the user
-// may know what will be.
+// due reports whether its time has come. What a rule finds is an Action, too: with a Do of
+// "" nothing, and with End also before its time, never Wait. Before that time nothing is
+// done, but the user may know what will be.
 func (a *Action) due(now time.Time) bool { return !a.At.After(now) }
 
 // eachLook calls yield with what every rule finds about each instance, the one
@@ -127,15 +127,15 @@ func postpone(found []Action, refused monitor.Refused) {
 // it goes before what waits, the sooner first, and that before what is refused.
 func (c *look) settle(found []Action) Action {
 	var best Action
-	for _, f := range found {
-		switch {
+	for i := range found {
+		switch f := &found[i]; {
 		case f.Do == End && f.due(c.now):
-			return f
+			return *f
 		case f.Do == End && (best.Do != Wait || f.At.Before(best.At)):
-			best = f
+			best = *f
 			best.Do = Wait
 		case f.Do == Refuse && f.due(c.now) && best.Do == "":
-			best = f
+			best = *f
 		}
 	}
 	return best
@@ -154,8 +154,8 @@ func beyond(in *monitor.Instance) bool {
 	return !in.Recognised || in.State == monitor.StateParked || in.Cause == monitor.CauseDefunct
 }
 
-// action is what others see of what a rule has found: a rule puts into words only what
-// differs from its own reason.
+// action is what others see of what a rule has found. One without a Reason has that of its
+// rule, which is put into words for actions only.
 func (c *look) action(f Action) Action {
 	if f.Reason == "" {
 		f.Reason = c.reason(f.Rule)
