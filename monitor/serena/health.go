@@ -38,12 +38,11 @@ type Health struct {
 	failing    monitor.Problem // the last calls, if one after another failed by a fault
 	lastFault  int64           // the number of the last of them
 	lastFailed *call           // the last call that needed a language server, if it failed so
-	front      waiting
-	behind     waiting
-	init       waiting                            // the initialisation that runs
-	suspended  waiting                            // a language server that is stopped by a signal, and no call waits
-	cpuBefore  map[monitor.Identity]time.Duration // at the look before
-	lookedAt   time.Time
+	front      seen
+	behind     seen
+	init       seen // the initialisation that runs
+	suspended  seen // a language server that is stopped by a signal, and no call waits
+	before     seen // all at the look before
 	hadServers bool
 }
 
@@ -66,12 +65,12 @@ type call struct {
 	crashed   bool   // it ended in this call
 }
 
-// waiting is a task, or a language server, that was first seen in its place at some time.
-// The zero value is none.
-type waiting struct {
+// seen is a task, or a language server, that was first seen in its place at some time, and
+// the CPU time that the processes had used by then. The zero value is none.
+type seen struct {
 	what  string
 	since time.Time
-	cpu   map[monitor.Identity]time.Duration
+	cpu   map[monitor.Identity]time.Duration // never changed
 }
 
 // The limits of ReadHealth.
@@ -94,16 +93,20 @@ func ReadHealth(h *Health, s Signs) []monitor.Problem {
 	if h.calls == nil {
 		h.problems, h.calls, h.exits, h.ended = map[string]*problem{}, map[int64]*call{}, map[string][]Record{}, map[string]Record{}
 	}
-	l := look{Health: h, v: v, s: s, waits: -1}
-	l.running = slices.ContainsFunc(s.Below, func(p process.Stat) bool { return p.State != process.Unreaped })
-	l.stopped = slices.ContainsFunc(s.Below, func(p process.Stat) bool { return p.State == process.Stopped })
+	l := look{Health: h, v: v, s: s, waits: -1, now: seen{since: s.At, cpu: make(map[monitor.Identity]time.Duration, len(s.Below))}}
+	for _, p := range s.Below {
+		if p.State != process.Unreaped {
+			l.now.cpu[p.Identity], l.running = p.CPU, true
+		}
+		l.stopped = l.stopped || p.State == process.Stopped
+	}
 	h.hadServers = h.hadServers || l.running
 	for _, r := range s.Records {
 		// It was written since the look before, whatever its clock says.
 		if r.At.After(s.At) {
 			r.At = s.At
-		} else if r.At.Before(h.lookedAt) {
-			r.At = h.lookedAt
+		} else if r.At.Before(h.before.since) {
+			r.At = h.before.since
 		}
 		l.readRecord(r)
 	}
@@ -120,7 +123,7 @@ func ReadHealth(h *Health, s Signs) []monitor.Problem {
 	}
 	maps.DeleteFunc(h.calls, func(number int64, _ *call) bool { return number < h.settled })
 	list := l.listProblems()
-	h.cpuBefore, h.lookedAt = cpuOf(s.Below), s.At
+	h.before = l.now
 	return list
 }
 
@@ -129,6 +132,7 @@ type look struct {
 	*Health
 	v                version
 	s                Signs
+	now              seen
 	running, stopped bool  // a process below the server
 	missing          *call // after which there was no language server, though it was started again
 	waits            int   // how many calls wait
@@ -325,14 +329,22 @@ func (l *look) hasHung(c *call) bool {
 	if l.stopped {
 		return l.s.At.Sub(c.record.At) < crashWindow // else it was not stopped then
 	}
-	then, since := l.cpuBefore, l.lookedAt
+	then := l.before
 	if l.front.what == c.task {
-		then, since = l.front.cpu, l.front.since
+		then = l.front
 	}
-	if then == nil || !l.running || l.s.At.Sub(since) < l.timeWaited(c.record)/2 {
+	if then.cpu == nil || !l.running || l.s.At.Sub(then.since) < l.timeWaited(c.record)/2 {
 		return false
 	}
-	return cpuUsed(then, l.s.Below) <= idleCPU
+	return l.cpuSince(then) <= idleCPU
+}
+
+// cpuSince is how much CPU time the processes have used since then.
+func (l *look) cpuSince(then seen) (used time.Duration) {
+	for id, cpu := range l.now.cpu {
+		used += cpu - then.cpu[id]
+	}
+	return used
 }
 
 // timeWaited is how long a call had waited that has run into its time-out.
@@ -453,11 +465,11 @@ func (l *look) noteQueue() {
 		stopped = "a language server"
 	}
 	if front != l.front.what {
-		l.behind = waiting{} // for another one
+		l.behind = seen{} // for another one
 	}
-	for was, what := range map[*waiting]string{&l.front: front, &l.behind: behind, &l.init: init, &l.suspended: stopped} {
+	for was, what := range map[*seen]string{&l.front: front, &l.behind: behind, &l.init: init, &l.suspended: stopped} {
 		if what != was.what {
-			*was = waiting{what, l.s.At, cpuOf(l.s.Below)}
+			*was = seen{what, l.s.At, l.now.cpu}
 		}
 	}
 }
@@ -465,11 +477,11 @@ func (l *look) noteQueue() {
 // startingNote is what is to be mentioned of an initialisation.
 func (l *look) startingNote() monitor.Problem {
 	p := monitor.Problem{Kind: monitor.Starting, Language: l.onlyLanguage(), Since: l.init.since, Evidence: []string{l.init.what}}
-	switch used := cpuUsed(l.cpuBefore, l.s.Below); {
+	switch {
 	case !l.running:
 		p.Reason = "no process of it runs yet"
-	case l.cpuBefore == nil:
-	case used > idleCPU:
+	case l.before.cpu == nil:
+	case l.cpuSince(l.before) > idleCPU:
 		p.Reason = "it uses the CPU"
 	default:
 		p.Reason = "it uses no CPU"
@@ -545,22 +557,4 @@ func reasonOf(text string, after ...string) string {
 		}
 	}
 	return ""
-}
-
-// cpuUsed is how much CPU time processes have used since then.
-func cpuUsed(then map[monitor.Identity]time.Duration, tree []process.Stat) (used time.Duration) {
-	for id, cpu := range cpuOf(tree) {
-		used += cpu - then[id]
-	}
-	return used
-}
-
-func cpuOf(tree []process.Stat) map[monitor.Identity]time.Duration {
-	all := make(map[monitor.Identity]time.Duration, len(tree))
-	for _, p := range tree {
-		if p.State != process.Unreaped {
-			all[p.Identity] = p.CPU
-		}
-	}
-	return all
 }
