@@ -246,8 +246,6 @@ func (l *look) noteSuccess(c *call) {
 	}
 	if IsInit(c.task) {
 		maps.DeleteFunc(l.problems, func(_ string, p *problem) bool { return p.task < c.number })
-		clear(l.ended)
-		clear(l.exits)
 		l.missing = nil
 		l.initialised()
 		return
@@ -373,12 +371,15 @@ func (l *look) initFailed(number int64, r Record) {
 		p.Reason = reasonOf(r.Text, r.Thread+": ")
 		l.problems[""] = &problem{Problem: p, task: number}
 	}
-	clear(l.ended)
-	clear(l.exits)
 	l.initialised()
 }
 
-func (l *look) initialised() { l.languages, l.starting = l.starting, nil }
+// initialised takes note that other language servers are there now than before.
+func (l *look) initialised() {
+	clear(l.ended)
+	clear(l.exits)
+	l.languages, l.starting = l.starting, nil
+}
 
 // onlyLanguage is that of the project, "" when it has several.
 func (l *look) onlyLanguage() string {
