@@ -111,29 +111,10 @@ func unusable(port int, err error) string {
 // holder names the program of ours that listens on a port of the loopback
 // interface. It reads the whole process table.
 func holder(port int) string {
-	const unknown = "another program, perhaps another user's"
-	all, err := process.NewTable().Pass()
-	if len(all) == 0 && err != nil {
-		return unknown
+	table, _ := process.NewTable().Pass() // what cannot be read has no port
+	listeners, err := process.ListenersOf(table)
+	if p, found := process.Holder(port, listeners, table); found && err == nil {
+		return fmt.Sprintf("%s (pid %d)", monitor.Shorten(monitor.Clean(p.Name), 40), p.PID)
 	}
-	pids := make([]int, len(all))
-	for i := range all {
-		pids[i] = all[i].PID
-	}
-	listeners, err := process.Listeners(pids)
-	if err != nil {
-		return unknown
-	}
-	for _, l := range listeners {
-		addr := l.Addr.Addr()
-		if int(l.Addr.Port()) != port || !addr.IsLoopback() && !addr.IsUnspecified() {
-			continue
-		}
-		for i := range all {
-			if all[i].PID == l.PID {
-				return fmt.Sprintf("%s (pid %d)", monitor.Shorten(monitor.Clean(all[i].Name), 40), l.PID)
-			}
-		}
-	}
-	return unknown
+	return "another program, perhaps another user's"
 }

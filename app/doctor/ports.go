@@ -49,7 +49,10 @@ func gatherPorts(ctx context.Context, w world) []portFacts {
 	if !page.On {
 		wanted[0].port = 0
 	}
-	listeners, err := listeners(w.table)
+	listeners, err := process.ListenersOf(w.table)
+	if len(w.table) == 0 {
+		err = errors.New("the process table cannot be read")
+	}
 	for i := range wanted {
 		f := &wanted[i]
 		f.runs, f.pid, f.page = w.background.runs(), w.background.health.PID, w.background.address
@@ -60,30 +63,11 @@ func gatherPorts(ctx context.Context, w world) []portFacts {
 	return wanted
 }
 
-// listeners are the addresses on which processes of our user listen.
-func listeners(table []process.Info) ([]process.Listener, error) {
-	if len(table) == 0 {
-		return nil, errors.New("the process table cannot be read")
-	}
-	pids := make([]int, len(table))
-	for i := range table {
-		pids[i] = table[i].PID
-	}
-	return process.Listeners(pids)
-}
-
 // holderOf finds who has a port. Where none of our processes has it, a
 // connection shows whether somebody else does: nothing is sent on it.
 func holderOf(ctx context.Context, port int, all []process.Listener, table []process.Info, err error) holder {
-	for _, l := range all {
-		if addr := l.Addr.Addr(); int(l.Addr.Port()) != port || !addr.IsLoopback() && !addr.IsUnspecified() {
-			continue
-		}
-		for i := range table {
-			if table[i].PID == l.PID {
-				return holder{taken: true, pid: l.PID, name: programOf(table[i])}
-			}
-		}
+	if p, found := process.Holder(port, all, table); found {
+		return holder{taken: true, pid: p.PID, name: programOf(p)}
 	}
 	dialer := net.Dialer{Timeout: time.Second}
 	for _, host := range []string{"127.0.0.1", "::1"} {

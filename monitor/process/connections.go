@@ -38,6 +38,30 @@ func ListensOn(s System, port int, pids ...int) error {
 	return err
 }
 
+// ListenersOf is Listeners for those who know more of the processes than their pids.
+func ListenersOf(table []Info) ([]Listener, error) {
+	pids := make([]int, len(table))
+	for i := range table {
+		pids[i] = table[i].PID
+	}
+	return Listeners(pids)
+}
+
+// Holder finds which of some processes has a port of the loopback interface, by where they
+// listen. It is false when none does.
+func Holder(port int, listeners []Listener, table []Info) (Info, bool) {
+	for _, l := range listeners {
+		addr := l.Addr.Addr()
+		if int(l.Addr.Port()) != port || !addr.IsLoopback() && !addr.IsUnspecified() {
+			continue
+		}
+		if i := slices.IndexFunc(table, func(p Info) bool { return p.PID == l.PID }); i >= 0 {
+			return table[i], true
+		}
+	}
+	return Info{}, false
+}
+
 // sortListeners puts listeners in the order that Listeners promises, each once.
 func sortListeners(list []Listener) []Listener {
 	slices.SortFunc(list, func(a, b Listener) int {
