@@ -9,6 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+const (
+	errTaken     = unix.EADDRINUSE    // somebody has the port
+	errNoFamily  = unix.EAFNOSUPPORT  // the system has no IPv6
+	errNoAddress = unix.EADDRNOTAVAIL // no interface has the address
+)
+
+// exclusive has nothing to do: a port that is listened on cannot be taken.
+func exclusive(_, _ string, _ syscall.RawConn) error { return nil }
+
 // severed tells that a connection was reset: only then it has no other end any
 // more. Nobody else can have connected from the same address as long as it has
 // one.
