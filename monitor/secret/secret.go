@@ -118,11 +118,7 @@ const quotes = "\"'`()\\"
 func wordByWord(line string) string {
 	var b strings.Builder
 	before, at := "", 0
-	for at < len(line) {
-		place := field.FindStringIndex(line[at:])
-		if place == nil {
-			break
-		}
+	for place := field.FindStringIndex(line); place != nil; place = field.FindStringIndex(line[at:]) {
 		start, end := at+place[0], at+place[1]
 		b.WriteString(line[at:start])
 		word := line[start:end]
