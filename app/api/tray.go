@@ -126,7 +126,7 @@ func (t *trayManager) awaitOwner(ctx context.Context, m trayMessage) (monitor.Id
 	defer again.Stop()
 	for {
 		id, err := t.owner(m.PID, m.Port)
-		if !errors.Is(err, serena.ErrNotListening) {
+		if !errors.Is(err, process.ErrNotListening) {
 			return id, err
 		}
 		select {

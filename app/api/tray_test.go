@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lamplighter/monitor"
+	"lamplighter/monitor/process"
 	"lamplighter/monitor/serena"
 )
 
@@ -23,7 +24,7 @@ func claimed(pid, _ int) (monitor.Identity, error) {
 	case 404:
 		return monitor.Identity{}, errors.New("there is no process 404")
 	case 503:
-		return monitor.Identity{}, fmt.Errorf("it %w", serena.ErrNotListening)
+		return monitor.Identity{}, fmt.Errorf("it %w", process.ErrNotListening)
 	}
 	return monitor.Identity{PID: pid, Start: 1}, nil
 }
@@ -91,7 +92,7 @@ func TestTrayWaitsForThePort(t *testing.T) {
 	tries := 0
 	tray.owner = func(pid, _ int) (monitor.Identity, error) {
 		if tries++; tries < 3 {
-			return monitor.Identity{}, serena.ErrNotListening
+			return monitor.Identity{}, process.ErrNotListening
 		}
 		return monitor.Identity{PID: pid, Start: 1}, nil
 	}
@@ -100,8 +101,8 @@ func TestTrayWaitsForThePort(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	tray.owner = func(int, int) (monitor.Identity, error) { return monitor.Identity{}, serena.ErrNotListening }
-	if err := tray.register(gone, trayMessage{Port: 24282, PID: 7}); !errors.Is(err, serena.ErrNotListening) {
+	tray.owner = func(int, int) (monitor.Identity, error) { return monitor.Identity{}, process.ErrNotListening }
+	if err := tray.register(gone, trayMessage{Port: 24282, PID: 7}); !errors.Is(err, process.ErrNotListening) {
 		t.Errorf("after the end: %v", err)
 	}
 }

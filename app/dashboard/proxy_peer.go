@@ -9,7 +9,6 @@ import (
 
 	"lamplighter/monitor"
 	"lamplighter/monitor/process"
-	"lamplighter/monitor/serena"
 )
 
 // How many requests one instance has at once. Serena has a thread for each. What
@@ -127,7 +126,7 @@ func (p *Proxy) owns(in *monitor.Instance, r rule) *failure {
 	case err == nil && id == in.Identity:
 		p.peers.listens(in.Identity, in.Port, time.Now())
 		return nil
-	case errors.Is(err, serena.ErrNotListening):
+	case errors.Is(err, process.ErrNotListening):
 		return &failure{http.StatusConflict, named(in) + " does not listen on its port any more, so whoever answers there is another program; nothing was sent to it"}
 	case err != nil:
 		if gone := p.living(in); gone != nil {

@@ -15,12 +15,9 @@ import (
 // serena/dashboard.py, the same from 1.5.3 to 2.1.0.
 const TrayPort = 24224
 
-// ErrNotListening says that a process does not listen on a port, or not yet.
-var ErrNotListening = process.ErrNotListening
-
 // PortOwner checks that a process is alive, belongs to our user, is not this
 // one and listens on a TCP port of the loopback interface, and returns who it
-// is. The error is ErrNotListening when only the last does not hold.
+// is. The error is process.ErrNotListening when only the last does not hold.
 func PortOwner(pid, port int) (monitor.Identity, error) {
 	if pid == os.Getpid() {
 		return monitor.Identity{}, errors.New("that process is lamplighter itself")
