@@ -14,7 +14,6 @@ import (
 // Command is what the command line of a Serena MCP server says about it.
 type Command struct {
 	Project   string // as given: a path or a registered name; empty when none
-	FromCwd   bool   // --project-from-cwd
 	Context   string
 	Modes     []string
 	Transport string // "stdio", "sse" or "streamable-http"
@@ -140,12 +139,10 @@ func parseFlags(args []string) Command {
 	c := Command{Context: "desktop-app", Transport: "stdio", Args: args}
 	positional := ""
 	for _, o := range Options(args) {
-		if o.Value == "" && o.Name != fromCwd {
+		if o.Value == "" {
 			continue
 		}
 		switch o.Name {
-		case fromCwd:
-			c.FromCwd = true
 		case "":
 			positional = cmp.Or(positional, o.Value)
 		case "--project", "--project-file":
