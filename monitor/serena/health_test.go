@@ -131,11 +131,8 @@ func TestRecordedHealth(t *testing.T) {
 		}
 		for how, h := range looks {
 			got := ReadHealth(&h, c.signs(at))
-			if socket := c.Inputs.Sockets; c.Inputs.Claimed != 0 {
-				claim := Claim{Port: c.Inputs.Claimed, Record: Record{At: at.Add(-time.Minute)}}
-				if p := claim.Lost(at); p != nil && socket.Owner != "" && !slices.Contains(socket.Owned, claim.Port) {
-					got = append(got, *p)
-				}
+			if socket := c.Inputs.Sockets; c.Inputs.Claimed != 0 && socket.Owner != "" && !slices.Contains(socket.Owned, c.Inputs.Claimed) {
+				got = append(got, *claimOf(Record{At: at, Where: "serena.dashboard:run_in_thread", Text: fmt.Sprintf("Starting dashboard (port=%d)", c.Inputs.Claimed)}))
 			}
 			var worst monitor.Problem
 			if len(got) > 0 {
@@ -447,14 +444,9 @@ func TestReadClaim(t *testing.T) {
 		}
 	}
 	for pid, want := range map[int]int{77: 24283, 78: 0, 79: 0, 81: 0, 82: 0, 83: 0, 84: 0} {
-		c := ReadClaim(home, pid, started)
-		if c.Port != want {
-			t.Errorf("%d: %+v", pid, c)
-		}
-		for after, lost := range map[time.Duration]bool{time.Minute: want != 0, 3 * time.Second: false} {
-			if p := c.Lost(started.Add(after)); (p != nil) != lost {
-				t.Errorf("%d after %v: %+v", pid, after, p)
-			}
+		claim := ReadClaim(home, pid, started)
+		if (claim != nil) != (want != 0) || claim != nil && (claim.Port != want || claim.Cause != monitor.CauseNoDashboard || !claim.Since.Equal(started.Add(2*time.Second)) || len(claim.Evidence) != 1) {
+			t.Errorf("%d: %+v", pid, claim)
 		}
 	}
 }

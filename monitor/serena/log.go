@@ -82,46 +82,30 @@ func toolOf(task string) string {
 	return tool
 }
 
-// bindTime is how long a Serena may take to listen on the port that it has chosen for
-// its dashboard. It never tries again.
-const bindTime = 2 * time.Second
-
-// Claim is what the log of a Serena says of the port of its dashboard. The zero value
-// says nothing.
-type Claim struct {
-	Port   int
-	Record Record
-}
-
-// Lost judges a Serena that has not answered, and does not listen on the port it claims,
-// on which another one listens: nil while it may come to listen there.
-func (c *Claim) Lost(now time.Time) *monitor.Problem {
-	if c.Port == 0 || now.Sub(c.Record.At) < bindTime {
-		return nil
-	}
-	return &monitor.Problem{Cause: monitor.CauseNoDashboard, Port: c.Port, Evidence: []string{c.Record.String()}, Since: c.Record.At}
-}
-
-// claimOf is what a record says of the port of the dashboard.
-func claimOf(r Record) (c Claim, ok bool) {
+// claimOf is the problem of a Serena that does not have the port which it has chosen for its
+// dashboard by this record, nil for a record of anything else.
+func claimOf(r Record) *monitor.Problem {
 	_, said, _ := strings.Cut(r.Text, "Starting dashboard (")
 	_, port, named := strings.Cut(said, "port=")
 	if !named || r.Where != "serena.dashboard:run_in_thread" {
-		return Claim{}, false
+		return nil
 	}
-	c.Record = r
-	_, err := fmt.Sscanf(port, "%d", &c.Port)
-	return c, err == nil
+	p := &monitor.Problem{Cause: monitor.CauseNoDashboard, Evidence: []string{r.String()}, Since: r.At}
+	if _, err := fmt.Sscanf(port, "%d", &p.Port); err != nil {
+		return nil
+	}
+	return p
 }
 
 // claimWithin is how much of a log file is read. The claim stands at its beginning.
 const claimWithin = 256 << 10
 
 // ReadClaim reads from the log file of a Serena, in the directory where Serena keeps
-// all that is its user's, which port it has chosen for its dashboard. The file has the
-// pid in its name, and the time at which the process started, less than a minute late.
-// One that cannot be read says nothing.
-func ReadClaim(home string, pid int, started time.Time) Claim {
+// all that is its user's, which port it has chosen for its dashboard: as the problem that
+// it has when another process listens there, but for its Owner. The file has the pid in its
+// name, and the time at which the process started, less than a minute late. Of one that
+// cannot be read, or does not say, it is nil.
+func ReadClaim(home string, pid int, started time.Time) *monitor.Problem {
 	files, _ := filepath.Glob(filepath.Join(home, "logs", started.Local().Format(time.DateOnly), fmt.Sprintf("mcp_*_%d.txt", pid)))
 	for _, name := range files {
 		at, err := time.ParseInLocation("20060102-150405", strings.Split(filepath.Base(name), "_")[1], time.Local)
@@ -134,14 +118,13 @@ func ReadClaim(home string, pid int, started time.Time) Claim {
 		}
 		defer file.Close()
 		for lines := bufio.NewScanner(io.LimitReader(file, claimWithin)); lines.Scan(); {
-			if r, ok := parseRecord(lines.Text()); ok {
-				if c, ok := claimOf(r); ok {
-					return c
-				}
+			r, _ := parseRecord(lines.Text())
+			if claim := claimOf(r); claim != nil {
+				return claim
 			}
 		}
 	}
-	return Claim{}
+	return nil
 }
 
 // secondsIn is the number of seconds at the beginning of a text, 0 for none that makes sense.

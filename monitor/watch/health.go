@@ -16,7 +16,7 @@ type health struct {
 	problems []monitor.Problem // of the last look; never changed
 	next     int               // where its log goes on; below 0: it was not read
 
-	claim         serena.Claim
+	claim         *monitor.Problem // see serena.ReadClaim
 	claimLooks    int
 	lostDashboard *monitor.Problem // of its dashboard, until it answers
 }
@@ -26,6 +26,7 @@ const (
 	endedFor   = 15 * time.Second // before it is mentioned that a language server has ended
 	claimAfter = 10 * time.Second // a Serena has chosen the port of its dashboard, and has written it
 	claimLooks = 2                // for that, which one without a dashboard never writes
+	bindTime   = 2 * time.Second  // a Serena may take to listen on that port; it never tries again
 )
 
 // worst is what needs attention most or is to be mentioned, nil for nothing.
@@ -98,16 +99,19 @@ func (l *loop) findLostDashboards(now time.Time) {
 		if l.o.SerenaHome == "" || !t.isSerena() || t.Answered || h.lostDashboard != nil || t.in.StartedAt.IsZero() || now.Sub(t.in.StartedAt) < claimAfter {
 			continue
 		}
-		if h.claim.Port == 0 && h.claimLooks < claimLooks {
+		if h.claim == nil && h.claimLooks < claimLooks {
 			h.claimLooks++
 			h.claim = serena.ReadClaim(l.o.SerenaHome, t.in.Identity.PID, t.in.StartedAt)
+		}
+		if h.claim == nil || now.Sub(h.claim.Since) < bindTime {
+			continue
 		}
 		owner := l.findInstance(func(other *tracked) bool { return other != t && other.port != 0 && other.port == h.claim.Port })
 		if owner == nil || process.ListensOn(l.o.System, h.claim.Port, t.in.Identity.PID) == nil {
 			continue
 		}
-		if h.lostDashboard = h.claim.Lost(now); h.lostDashboard != nil {
-			h.lostDashboard.Reason = "another Serena (" + owner.in.Label() + ")"
-		}
+		lost := *h.claim
+		lost.Reason = "another Serena (" + owner.in.Label() + ")"
+		h.lostDashboard = &lost
 	}
 }

@@ -82,7 +82,7 @@ func TestLostDashboard(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(logs, fmt.Sprintf("mcp_%s_%d.txt", started.Format("20060102-150405"), loser.in.Identity.PID)), []byte(claim), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if d.loop.findLostDashboards(d.now); loser.health.claim.Port != 0 {
+	if d.loop.findLostDashboards(d.now); loser.health.claim != nil {
 		t.Error("its log is read for ever")
 	}
 	loser.health.claimLooks = 0
@@ -92,6 +92,12 @@ func TestLostDashboard(t *testing.T) {
 		t.Error("it listens there itself")
 	}
 	d.loop.o.System = system
+	chosen := loser.health.claim.Since
+	loser.health.claim.Since = d.now.Add(-time.Second)
+	if d.loop.findLostDashboards(d.now); loser.health.lostDashboard != nil {
+		t.Error("it may come to listen there")
+	}
+	loser.health.claim.Since = chosen
 	d.loop.findLostDashboards(d.now)
 	in, _ := loser.instance(d.now)
 	if in.Cause != monitor.CauseNoDashboard || in.Problem.Port != f.port || !strings.HasPrefix(in.Problem.Reason, fmt.Sprintf("another Serena (%d - ", f.pid)) {
