@@ -36,16 +36,19 @@ func (l *loop) parentOf(p process.Info) monitor.Identity {
 // by us, and its client is whom the launch names. What is above the client it does not
 // look at: process.Above does.
 func (l *loop) findAncestors(t *tracked, p process.Info) {
-	root, holder, err := process.Climb(l.o.System, p, isWrapper)
+	isKeeper := func(p process.Info) bool { return command.IsKeeper(p.Exe, p.Args) }
+	// A keeper may have more children than the server, as that of one that forks: it ends the climb.
+	root, holder, err := process.Climb(l.o.System, p, func(p process.Info) bool { return isWrapper(p) && !isKeeper(p) })
 	t.root = root
 	if err != nil {
 		return
 	}
-	above := l.skipShims(holder)
-	if keeper, found := l.findKeeper(root, above); found {
-		t.root, t.in.Keeper, t.in.Managed = keeper.Identity, keeper.Identity, true
-		t.awaited = keeper.Parent == l.self.PID
-	} else if above != nil {
+	switch above := l.skipShims(holder); {
+	case above == nil:
+	case isKeeper(*above):
+		t.root, t.in.Keeper, t.in.Managed = above.Identity, above.Identity, true
+		t.awaited = above.Parent == l.self.PID
+	default:
 		t.in.Client = &monitor.Client{Identity: above.Identity, Name: clients.NameOf(*above)}
 	}
 }
@@ -68,17 +71,6 @@ func (l *loop) skipShims(p *process.Info) *process.Info {
 
 // maxShims bounds that climb: the verb above the shim, and the shim.
 const maxShims = 4
-
-// findKeeper finds the keeper where the climb from a server ended: at the topmost
-// wrapper, or above it when the keeper has more children than that one, as that
-// of a server that forks.
-func (l *loop) findKeeper(root monitor.Identity, above *process.Info) (process.Info, bool) {
-	if above != nil && command.IsKeeper(above.Exe, above.Args) {
-		return *above, true
-	}
-	top, err := l.o.System.Read(root.PID)
-	return top, err == nil && top.Identity == root && command.IsKeeper(top.Exe, top.Args)
-}
 
 // findLaunchKeeper finds the keeper of a launched server and what is between them. The
 // launch names the keeper, so it need not have the server as its only child.
