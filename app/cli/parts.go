@@ -97,7 +97,7 @@ func (p *program) pins() *pins.Store { return daemon.OpenPins(p.Places().StateDi
 // watching is how a watch of our own looks.
 func (p *program) watching() watch.Options {
 	pinned := p.pins()
-	o := watch.Options{Rules: p.rules(), Pinned: pinned.Pinned, Settings: p.ClientSettings(), Limits: p.Limits.Watch}
+	o := watch.Options{Rules: p.rules(), Pinned: pinned.Pinned, Settings: p.ClientSettings()}
 	if err := pinned.Err(); err != nil {
 		o.Warnings = []string{daemon.PinsProblem(err)}
 	}

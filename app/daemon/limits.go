@@ -11,7 +11,6 @@ import (
 	"lamplighter/app/share/proxy"
 	"lamplighter/app/share/wire"
 	"lamplighter/monitor/stop"
-	"lamplighter/monitor/watch"
 )
 
 // Limits are how long the background process, and who asks it, waits, and the limits
@@ -38,7 +37,6 @@ type Limits struct {
 	Launch    launch.Limits
 	Share     proxy.Limits
 	Stop      stop.Limits
-	Watch     watch.Limits
 }
 
 // OrDefault has the defaults in place of what is zero.

@@ -44,7 +44,7 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 
 	store := OpenPins(b.places.StateDir, b.log)
 	b.model = watch.New(watch.Options{
-		Log: b.log, Rules: rules.New(b.settings.Servers), Pinned: store.Pinned, Settings: b.ClientSettings(), Plan: func(s *monitor.Snapshot) time.Time { return b.engine.Plan(s) }, Limits: b.Limits.Watch, SerenaHome: b.places.SerenaHome,
+		Log: b.log, Rules: rules.New(b.settings.Servers), Pinned: store.Pinned, Settings: b.ClientSettings(), Plan: func(s *monitor.Snapshot) time.Time { return b.engine.Plan(s) }, SerenaHome: b.places.SerenaHome,
 		Record: func(e monitor.Event) { record(e); b.recorder.Note(e); b.opener.happened(e) },
 	})
 	if seen := openProofs(b.places.StateDir, b.log); seen != nil {

@@ -117,7 +117,7 @@ func TestEvidenceIsNotGatheredAnew(t *testing.T) {
 	link, client := monitor.Pipe{In: monitor.PipeEnd{Inode: 1}}, monitor.Client{Identity: monitor.Identity{PID: 1 << 30, Start: 1}}
 	server.in.Evidence.Pipe, server.in.Client = link, &client
 	for range 100 {
-		now = now.Add(l.o.Limits.Tick)
+		now = now.Add(l.o.limits.tick)
 		l.tick(ctx, now)
 	}
 	if e := server.in.Evidence; e.Pipe != link || e.Orphaned || e.Suspected || server.pipeTries > maxPipeTries || server.in.Client != &client {

@@ -79,7 +79,7 @@ func (l *loop) goesOn(t *tracked, p process.Info, kind string, byRules bool) boo
 
 // track follows an instance from now on.
 func (l *loop) track(t *tracked, p process.Info, now time.Time) *tracked {
-	t.limits, t.parent, t.OneLook = l.o.Limits, l.parentOf(p), l.exits == nil
+	t.limits, t.parent, t.OneLook = l.o.limits, l.parentOf(p), l.exits == nil
 	if started, err := l.o.System.Started(p.Identity); err == nil {
 		t.in.StartedAt = started
 		t.Born = now.Add(-max(now.Sub(started), 0))

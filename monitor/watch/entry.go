@@ -137,7 +137,7 @@ func (l *loop) nameChildren(all bool, now time.Time) {
 // is to be tried again.
 func (l *loop) nameChild(c *clientChild, t *tracked, now time.Time) (again bool) {
 	p, since := c.chain[0], c.since
-	young := now.Sub(c.began) < l.o.Limits.Tick
+	young := now.Sub(c.began) < l.o.limits.tick
 	if young { // a tool of the client's may be called often, and ends before
 		since = time.Time{}
 	}

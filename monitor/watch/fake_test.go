@@ -134,7 +134,7 @@ func watching(t *testing.T) *Watch {
 // keeping the machine busy.
 func serve(t *testing.T, w *Watch) {
 	t.Helper()
-	w.o.Limits = Limits{Tick: 20 * time.Millisecond, Starting: 20 * time.Millisecond, Active: 100 * time.Millisecond, Busy: 100 * time.Millisecond, Probe: 2 * time.Second, Answer: 10 * time.Second}
+	w.o.limits = limits{tick: 20 * time.Millisecond, starting: 20 * time.Millisecond, active: 100 * time.Millisecond, busy: 100 * time.Millisecond, probe: 2 * time.Second, answer: 10 * time.Second}
 	serveAsEver(t, w)
 }
 

@@ -77,9 +77,9 @@ func (l *loop) findInstance(is func(*tracked) bool) *tracked {
 // interval is the time to the next tick.
 func (l *loop) interval() time.Duration {
 	if l.findInstance((*tracked).waitsForDashboard) != nil {
-		return l.o.Limits.Starting
+		return l.o.limits.starting
 	}
-	return l.o.Limits.Tick
+	return l.o.limits.tick
 }
 
 // tick looks at the process table, at each instance's process, and starts the
@@ -229,7 +229,7 @@ func jumped(wall, mono, wait time.Duration) bool {
 func (l *loop) noteClock(now time.Time) {
 	before := l.lastClock
 	l.lastClock = now
-	if before.IsZero() || !jumped(now.Round(0).Sub(before.Round(0)), now.Sub(before), l.o.Limits.Tick) {
+	if before.IsZero() || !jumped(now.Round(0).Sub(before.Round(0)), now.Sub(before), l.o.limits.tick) {
 		return
 	}
 	l.o.Log.Info("the machine slept or its clock was set; how long servers have been idle or alone counts from now")

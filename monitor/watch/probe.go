@@ -80,7 +80,7 @@ type question struct {
 	logCanWait   bool // for the next probe, of a server that has had no call
 	whole        bool // all is asked that tells whether it is at work, see Watch.Fresh
 	members      []int
-	limits       Limits
+	limits       limits
 }
 
 // question is what is to be asked of t now.
@@ -105,13 +105,13 @@ func (r *result) ask(ctx context.Context, c Dashboards) {
 			return
 		}
 	}
-	limit := r.limits.Probe
+	limit := r.limits.probe
 	if r.signOfLife {
 		r.err = heartbeat(ctx, c, limit, r.port)
 		return
 	}
 	if r.whole {
-		limit = r.limits.Answer
+		limit = r.limits.answer
 		r.countCalls(ctx, c, limit)
 	}
 	r.task, r.err = within(ctx, limit, r.port, c.LastExecution)
@@ -134,7 +134,7 @@ func (r *result) ask(ctx context.Context, c Dashboards) {
 	// Up to 1.5.3 the overview waits behind the tool that runs, and each
 	// request that gave up leaves a thread behind that waits on.
 	if r.held = r.held && len(queue) > 0; !r.held {
-		switch o, err := within(ctx, r.limits.Answer, r.port, c.Overview); {
+		switch o, err := within(ctx, r.limits.answer, r.port, c.Overview); {
 		case err == nil:
 			r.overview = o
 		case errors.Is(err, serena.ErrNoRoute):
@@ -143,7 +143,7 @@ func (r *result) ask(ctx context.Context, c Dashboards) {
 			r.held = len(queue) > 0
 		}
 	}
-	r.countCalls(ctx, c, r.limits.Answer)
+	r.countCalls(ctx, c, r.limits.answer)
 }
 
 // countCalls asks how many calls the server has had.
@@ -162,7 +162,7 @@ func isAnswer(err error) bool {
 // findDashboard finds the port that answers as a dashboard.
 func (r *result) findDashboard(ctx context.Context, c Dashboards) {
 	for _, p := range r.candidates {
-		r.err = heartbeat(ctx, c, r.limits.Probe, p.port)
+		r.err = heartbeat(ctx, c, r.limits.probe, p.port)
 		switch {
 		case r.err == nil:
 			r.port, r.owner = p.port, p.pid
@@ -239,7 +239,7 @@ func (t *tracked) noteFailure(r result, now time.Time) {
 	case t.Unreachable:
 		t.nextProbe = now.Add(whileRed)
 	case !t.Answered && t.waitsForDashboard():
-		t.nextProbe = now.Add(t.limits.Starting)
+		t.nextProbe = now.Add(t.limits.starting)
 	default:
 		t.nextProbe = now.Add(afterFailure)
 	}
@@ -271,9 +271,9 @@ func (t *tracked) noteAnswer(r result, now time.Time) {
 	}
 	switch {
 	case t.wantOverview && in.Version == "":
-		t.nextProbe = now.Add(t.limits.Starting) // "not yet available" right after the start
+		t.nextProbe = now.Add(t.limits.starting) // "not yet available" right after the start
 	case t.Busy || t.wantOverview || t.calls.isAnyMissing() || r.first && !r.logged:
-		t.nextProbe = now.Add(t.limits.Busy)
+		t.nextProbe = now.Add(t.limits.busy)
 	}
 }
 

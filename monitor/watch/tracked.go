@@ -22,7 +22,7 @@ type tracked struct {
 
 	ruleKind  string // by the rules, "" when they do not know it
 	cmd       serena.Command
-	limits    Limits
+	limits    limits
 	firstSeen time.Time // with a monotonic reading, as all times here
 	calls     cutOffs
 	work      work
@@ -265,7 +265,7 @@ func (t *tracked) isProbeDue(now time.Time, burst bool) bool {
 	if !t.nextProbe.IsZero() {
 		return !now.Before(t.nextProbe)
 	}
-	return burst || (t.active && now.Sub(t.probedAt) >= t.limits.Active)
+	return burst || (t.active && now.Sub(t.probedAt) >= t.limits.active)
 }
 
 // signOfLifeSuffices reports whether nothing can have happened since the last

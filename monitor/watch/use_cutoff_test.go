@@ -121,7 +121,7 @@ func TestCutOffBehindAnother(t *testing.T) {
 		tr.lastTask, tr.in.Evidence.IdleSince = first.Name, at
 		now := at
 		for _, r := range c.looks {
-			now = now.Add(Limits{}.orDefault().Busy)
+			now = now.Add(usual.busy)
 			tr.noteAnswer(r, now)
 			if tr.calls.isAnyMissing() && (!tr.shownEvidence().IdleSince.IsZero() || tr.nextProbe.IsZero()) {
 				t.Errorf("%s: idle, or not asked again, before its end is known", c.name)

@@ -31,7 +31,7 @@ func replay(t *testing.T, version, state string) *replayed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := New(Options{Limits: patient})
+	w := New(Options{limits: patient})
 	s := &replayed{T: t, Replayed: serenatest.Replay(t, version, state), loop: newLoop(w.o, nil), now: time.Now()}
 	cmd, ok := serena.ParseCommand(s.Transcript.Exe, s.Transcript.Args)
 	if !ok {

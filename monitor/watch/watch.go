@@ -71,12 +71,13 @@ type Options struct {
 	// Evidence.Refused of each instance, nothing else. It is
 	// called when something has changed, and at the moment that it returned last, if
 	// that is not zero. It must not block.
-	Plan   func(*monitor.Snapshot) time.Time
-	Limits Limits
+	Plan func(*monitor.Snapshot) time.Time
+
+	limits limits
 }
 
 func (o Options) orDefault() Options {
-	o.Log, o.System = cmp.Or(o.Log, slog.New(slog.DiscardHandler)), cmp.Or(o.System, process.Local())
+	o.Log, o.System, o.limits = cmp.Or(o.Log, slog.New(slog.DiscardHandler)), cmp.Or(o.System, process.Local()), cmp.Or(o.limits, usual)
 	if o.Dashboards == nil {
 		o.Dashboards = serena.NewClient()
 	}
@@ -89,7 +90,6 @@ func (o Options) orDefault() Options {
 	if o.Plan == nil {
 		o.Plan = func(*monitor.Snapshot) time.Time { return time.Time{} }
 	}
-	o.Limits = o.Limits.orDefault()
 	return o
 }
 
@@ -326,7 +326,7 @@ func areSame(before, after *monitor.Snapshot) bool {
 func Once(ctx context.Context, o Options) (*monitor.Snapshot, error) {
 	w := New(o)
 	l := w.begin(nil)
-	look, cancel := context.WithTimeout(ctx, w.o.Limits.Once)
+	look, cancel := context.WithTimeout(ctx, w.o.limits.once)
 	defer l.probes.Wait()
 	defer cancel()
 	l.tick(look, time.Now())
@@ -351,30 +351,20 @@ func Once(ctx context.Context, o Options) (*monitor.Snapshot, error) {
 	return s, l.scanErr
 }
 
-// Limits are how often a Watch looks. A zero field means the default. Between two
-// looks only an exit or an answer wakes it.
-type Limits struct {
-	// Tick: from one look at the processes to the next.
-	Tick time.Duration
-	// Starting: the same while somebody waits for a new lamp, and from one probe
-	// of what starts to the next.
-	Starting time.Duration
-	// Active: between two probes that a server's use of the CPU asks for.
-	Active time.Duration
-	// Busy: from one probe of a server that is at work to the next.
-	Busy time.Duration
-	// Probe: how long a dashboard has for each answer that tells whether it lives.
-	Probe time.Duration
-	// Answer: the same for an answer that takes longer, or that somebody waits for.
-	Answer time.Duration
-	// Once: how long Once waits for answers.
-	Once time.Duration
+// limits are how often a Watch looks, and how long it waits. Between two looks only an exit or
+// an answer wakes it.
+type limits struct {
+	tick     time.Duration // from one look at the processes to the next
+	starting time.Duration // the same while somebody waits for a new lamp, and from one probe of what starts to the next
+	active   time.Duration // between two probes that a server's use of the CPU asks for
+	busy     time.Duration // from one probe of a server that is at work to the next
+	probe    time.Duration // how long a dashboard has for each answer that tells whether it lives
+	answer   time.Duration // the same for an answer that takes longer, or that somebody waits for
+	once     time.Duration // how long Once waits for answers
 }
 
-func (l Limits) orDefault() Limits {
-	return Limits{
-		Tick: cmp.Or(l.Tick, time.Second), Starting: cmp.Or(l.Starting, 250*time.Millisecond),
-		Active: cmp.Or(l.Active, time.Second), Busy: cmp.Or(l.Busy, 2*time.Second),
-		Probe: cmp.Or(l.Probe, serena.ProbeTimeout), Answer: cmp.Or(l.Answer, serena.AnswerTimeout), Once: cmp.Or(l.Once, 3*time.Second),
-	}
+// usual are the limits of all but tests.
+var usual = limits{
+	tick: time.Second, starting: 250 * time.Millisecond, active: time.Second, busy: 2 * time.Second,
+	probe: serena.ProbeTimeout, answer: serena.AnswerTimeout, once: 3 * time.Second,
 }

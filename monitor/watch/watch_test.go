@@ -18,7 +18,11 @@ import (
 const patience = 2 * time.Minute
 
 // patient gives answers as long on a busy machine.
-var patient = Limits{Once: patience, Probe: patience, Answer: patience}.orDefault()
+var patient = func() limits {
+	l := usual
+	l.once, l.probe, l.answer = patience, patience, patience
+	return l
+}()
 
 // toldAll reports whether a server has answered everything: on a slow machine one
 // answer may come too late, and is not known then.
@@ -108,7 +112,7 @@ func TestBadAnswersWhileStarting(t *testing.T) {
 func TestOneRouteOutOfOrder(t *testing.T) {
 	t.Parallel()
 	f := startFake(t, answers{"project": "alpha", "broken": []string{"/last_execution", "/queued_task_executions"}})
-	s, err := Once(t.Context(), Options{Limits: patient})
+	s, err := Once(t.Context(), Options{limits: patient})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +177,7 @@ func TestOnce(t *testing.T) {
 	stamp := time.Now().Add(-10 * time.Minute).Truncate(time.Second)
 	f := startFake(t, answers{"project": "alpha", "last": task("Task-7:FindSymbolTool"),
 		"log": []string{"INFO  " + stamp.Format(time.DateTime) + ",000 [Task-7:FindSymbolTool] serena.task_executor:stop:336 - done"}})
-	s, err := Once(t.Context(), Options{Warnings: []string{"careful"}, Limits: patient})
+	s, err := Once(t.Context(), Options{Warnings: []string{"careful"}, limits: patient})
 	if err != nil {
 		t.Fatal(err)
 	}
