@@ -101,7 +101,7 @@ func TestSuspectedIsNotAlone(t *testing.T) {
 // not found out anew, and costs no look at descriptors.
 func TestEvidenceIsNotGatheredAnew(t *testing.T) {
 	_, f := clientOf(t, answers{}, "python3", "-S", "testdata/bin/client.py", "python3", "-Su", script(t, "print(0, flush=True)\nthreading.Event().wait()\n"))
-	l := newLoop(Options{Rules: letterbox{}}, process.NewExitWatch())
+	l := New(Options{Rules: letterbox{}}).begin(process.NewExitWatch())
 	ctx, cancel := context.WithCancel(t.Context())
 	defer l.probes.Wait()
 	defer cancel()

@@ -37,7 +37,7 @@ func TestJumpedProperties(t *testing.T) {
 // What counts anew from a moment is in each snapshot, from that moment on.
 func TestNoteClock(t *testing.T) {
 	w := New(Options{})
-	l := newLoop(w.o, nil)
+	l := w.begin(nil)
 	at := time.Now()
 	l.firstTick = at
 	for range 3 {

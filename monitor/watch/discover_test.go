@@ -44,7 +44,7 @@ func TestOneChainIsOneInstance(t *testing.T) {
 		"parent first": {server(top, 1<<30), server(child, top), server(other, 1<<30)},
 		"child first":  {server(child, top), server(other, 1<<30), server(top, 1<<30)},
 	} {
-		l := newLoop(Options{Rules: noRules{}}, nil)
+		l := New(Options{Rules: noRules{}}).begin(nil)
 		l.o.System = started{process.Local(), func(pid int) (start uint64) { return uint64(pid) }}
 		l.discover(order, time.Now())
 		if len(l.tracked) != 2 {
@@ -94,7 +94,7 @@ func TestTwoServersStayTwo(t *testing.T) {
 	const first, second = 1<<30 + 1, 1<<30 + 2
 	another := server(second, first)
 	another.Args = append(slices.Clone(another.Args[:4]), "/p/other")
-	l := newLoop(Options{Rules: noRules{}}, nil)
+	l := New(Options{Rules: noRules{}}).begin(nil)
 	l.o.System = started{process.Local(), func(pid int) (start uint64) { return uint64(pid) }}
 	l.discover([]process.Info{server(first, 1<<30), another}, time.Now())
 	if len(l.tracked) != 2 {
@@ -102,7 +102,7 @@ func TestTwoServersStayTwo(t *testing.T) {
 	}
 
 	// The pid of a dead parent belongs to a newer process now.
-	l = newLoop(Options{Rules: noRules{}}, nil)
+	l = New(Options{Rules: noRules{}}).begin(nil)
 	reused := server(first, 1<<30)
 	reused.Start = second + 1
 	l.o.System = started{process.Local(), func(int) (start uint64) { return second + 1 }}

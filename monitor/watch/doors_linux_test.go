@@ -33,7 +33,7 @@ func TestAloneSinceItListensNoMore(t *testing.T) {
 	t.Parallel()
 	client, f := clientOf(t, answers{}, "python3", "-S", "testdata/bin/client.py", "python3", "-Su", script(t, door+"turn()\n"+answersAndWaits))
 	ctx, cancel := context.WithCancel(t.Context())
-	l := newLoop(Options{Rules: letterbox{}}, process.NewExitWatch()) // it finds the Serenas of other tests too
+	l := New(Options{Rules: letterbox{}}).begin(process.NewExitWatch()) // it finds the Serenas of other tests too
 	defer l.probes.Wait()
 	defer cancel()
 	now := time.Now()

@@ -162,7 +162,7 @@ func TestRecordedTrees(t *testing.T) {
 
 // What an entry has told to be a server is known by it after each restart.
 func TestEntryGoesOnToProve(t *testing.T) {
-	l := newLoop(Options{Rules: noRules{}}, nil)
+	l := New(Options{Rules: noRules{}}).begin(nil)
 	p := process.Info{Identity: l.self, Exe: "/b/memory", Args: []string{"/b/memory"}}
 	tr := newTracked(p, "memory", serena.Command{}, time.Now())
 	for _, before := range []*monitor.Entry{{Proves: true, Program: p.Exe}, nil} { // nil: a rule knows it
@@ -206,7 +206,7 @@ func TestEntryOfAScript(t *testing.T) {
 		then := tr.Processes[1]
 		then.Exe, then.Args = c.then[0], c.then
 		m := tr.machine(then.process())
-		l := newLoop(Options{System: m, Settings: recordedSettings{tr}}, nil)
+		l := New(Options{System: m, Settings: recordedSettings{tr}}).begin(nil)
 		now := time.Now()
 		l.tick(t.Context(), now)
 		id := monitor.Identity{PID: 101, Start: 101}
@@ -260,7 +260,7 @@ func TestSettingsAreNotAskedForWhatEndsSoon(t *testing.T) {
 		args := strings.Fields(c.line)
 		tr, asked := aTree(args[0], args...), time.Time{}
 		system := youngMachine{tr.machine(), now.Add(-300 * time.Millisecond)}
-		l := newLoop(Options{System: system, Settings: askedSettings{recordedSettings{tr}, &asked}}, nil)
+		l := New(Options{System: system, Settings: askedSettings{recordedSettings{tr}, &asked}}).begin(nil)
 		l.tick(t.Context(), now)
 		if named, asks := len(l.tracked) > 0, asked.Equal(now); named != c.named || asks != c.asks {
 			t.Errorf("%s: named %v, asks %v", c.line, named, asks)

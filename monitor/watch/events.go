@@ -2,7 +2,6 @@ package watch
 
 import (
 	"fmt"
-	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -13,9 +12,6 @@ import (
 
 // recentEvents keeps the newest events for the snapshots. It is safe for concurrent use.
 type recentEvents struct {
-	record func(monitor.Event) // see Options
-	log    *slog.Logger
-
 	mu         sync.Mutex      // held while an event is told, so that all are told in one order
 	recent     []monitor.Event // newest first; replaced, never changed
 	departures []monitor.Event // that instances were ended, or parked
@@ -27,11 +23,12 @@ const maxDepartures = 200
 
 // note takes in an event, and tells it to all. When an instance has been ended, or was not,
 // the steps on the way are recent no more, and that it is gone is said once there.
-func (h *recentEvents) note(e monitor.Event) {
+func (w *Watch) note(e monitor.Event) {
+	h := &w.events
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.record(e)
-	h.log.Info(fmt.Sprintf("instance %s", e.Kind), "instance", e.Label, "pid", e.PID, "detail", e.Detail)
+	w.o.Record(e)
+	w.o.Log.Info(fmt.Sprintf("instance %s", e.Kind), "instance", e.Label, "pid", e.PID, "detail", e.Detail)
 	if e.Kind == monitor.EventEnded || e.Kind == monitor.EventParked {
 		h.departures = append(h.departures[max(0, len(h.departures)-maxDepartures+1):], e)
 	}
@@ -85,7 +82,7 @@ func (h *recentEvents) withoutEnded(list []*monitor.Instance) []*monitor.Instanc
 // of the stop ladder, for the snapshots and for Options.Record. It is safe for
 // concurrent use.
 func (w *Watch) Record(e monitor.Event) {
-	w.events.note(e)
+	w.note(e)
 	w.wake.Ring()
 }
 

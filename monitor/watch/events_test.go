@@ -52,25 +52,25 @@ func TestStepsGiveWayToTheirEnd(t *testing.T) {
 		{"parked, then seen gone", []monitor.EventKind{monitor.EventParked, monitor.EventStopped}, []monitor.EventKind{monitor.EventParked}},
 		{"refused twice", []monitor.EventKind{monitor.EventStopRefused, monitor.EventStopRefused}, []monitor.EventKind{monitor.EventStopRefused}},
 	} {
-		h := &New(Options{}).events
-		h.note(monitor.Event{ID: "other", Kind: monitor.EventStopOrdered})
+		w := New(Options{})
+		w.note(monitor.Event{ID: "other", Kind: monitor.EventStopOrdered})
 		for _, k := range append(slices.Clone(order), c.then...) {
-			h.note(monitor.Event{ID: "this", Kind: k})
+			w.note(monitor.Event{ID: "this", Kind: k})
 		}
 		var got []monitor.EventKind
-		for _, e := range h.latest() {
+		for _, e := range w.events.latest() {
 			if e.ID == "this" {
 				got = append(got, e.Kind)
 			}
 		}
-		if !slices.Equal(got, c.want) || h.latest()[len(h.latest())-1].ID != "other" {
+		if !slices.Equal(got, c.want) || w.events.latest()[len(w.events.latest())-1].ID != "other" {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 }
 
 func TestEndedOnPurposeIsNoDefunct(t *testing.T) {
-	h := &New(Options{}).events
+	w := New(Options{})
 	mk := func(pid int, cause monitor.Cause) monitor.Instance {
 		return monitor.Instance{Identity: monitor.Identity{PID: pid, Start: 1}, State: monitor.StateZombie, Cause: cause}
 	}
@@ -79,14 +79,14 @@ func TestEndedOnPurposeIsNoDefunct(t *testing.T) {
 	}
 	id := func(pid int) string { return monitor.Identity{PID: pid, Start: 1}.String() }
 	for pid := range 3 * maxDepartures {
-		h.note(monitor.Event{Kind: monitor.EventEnded, ID: id(1000 + pid)})
+		w.note(monitor.Event{Kind: monitor.EventEnded, ID: id(1000 + pid)})
 	}
-	h.note(monitor.Event{Kind: monitor.EventEnded, ID: id(1)})
-	if got := h.withoutEnded(list()); len(got) != 2 || got[0].Identity.PID != 2 || got[1].Identity.PID != 1000 {
+	w.note(monitor.Event{Kind: monitor.EventEnded, ID: id(1)})
+	if got := w.events.withoutEnded(list()); len(got) != 2 || got[0].Identity.PID != 2 || got[1].Identity.PID != 1000 {
 		t.Errorf("%+v", got)
 	}
-	if len(h.departures) != maxDepartures {
-		t.Errorf("%d are remembered", len(h.departures))
+	if len(w.events.departures) != maxDepartures {
+		t.Errorf("%d are remembered", len(w.events.departures))
 	}
 }
 
@@ -132,7 +132,7 @@ func TestNewEvents(t *testing.T) {
 		{"known for a server by now", list{new(onPipes)}, list{new(live)}, "started project_activated"},
 		{"the first look", nil, list{new(live), new(as(two, monitor.StateZombie, monitor.CauseSuspended, ""))}, "found found zombie_detected"},
 	} {
-		w, l := New(Options{}), newLoop(Options{Rules: noRules{}}, nil)
+		w, l := New(Options{}), New(Options{Rules: noRules{}}).begin(nil)
 		before := &monitor.Snapshot{Seq: 1, Instances: c.before}
 		if c.name == "the first look" {
 			before.Seq = 0
@@ -154,7 +154,7 @@ func TestNewEvents(t *testing.T) {
 
 // Who waits for a launch and becomes another program has neither begun nor ended.
 func TestAwaitedIsAnotherProgram(t *testing.T) {
-	w, l := New(Options{}), newLoop(Options{Rules: noRules{}}, nil)
+	w, l := New(Options{}), New(Options{Rules: noRules{}}).begin(nil)
 	tr := newTracked(process.Info{Identity: l.self}, "memory", serena.Command{}, time.Now())
 	tr.awaited = true
 	l.tracked[l.self] = tr
@@ -187,7 +187,7 @@ func TestMovesAreNoEvents(t *testing.T) {
 		{"above one that is known", shows(1, launcher, owner), shows(2, owner), []monitor.Identity{launcher, {}}, ""},
 		{"the owner has ended", shows(1, owner), shows(2), []monitor.Identity{launcher, middle}, "stopped"},
 	} {
-		w, l := New(Options{}), newLoop(Options{Rules: noRules{}}, nil)
+		w, l := New(Options{}), New(Options{Rules: noRules{}}).begin(nil)
 		w.newEvents(l, shows(0), c.before)
 		for i, from := range c.moves[1:] {
 			l.moveAnnounced(c.moves[i], from)
@@ -233,18 +233,18 @@ func TestDeparted(t *testing.T) {
 		{"it never ran", []any{shows(never), shows()}, 0},
 		{"it goes without having been parked", []any{shows(runs), shows(), shows()}, 1},
 	} {
-		w, l := New(Options{}), newLoop(Options{Rules: noRules{}}, nil)
+		w, l := New(Options{}), New(Options{Rules: noRules{}}).begin(nil)
 		got, before := 0, shows()
 		for _, step := range c.steps {
 			switch step := step.(type) {
 			case monitor.EventKind:
-				w.events.note(monitor.Event{Kind: step, ID: runs.ID()})
+				w.note(monitor.Event{Kind: step, ID: runs.ID()})
 			case *monitor.Snapshot:
 				for _, e := range w.newEvents(l, before, step) {
 					if e.Kind == monitor.EventStopped && e.ID == runs.ID() && e.PID == serverOne.PID && e.Label != "" {
 						got++
 					}
-					w.events.note(e)
+					w.note(e)
 				}
 				before = step
 			}

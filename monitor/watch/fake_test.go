@@ -227,7 +227,7 @@ type driven struct {
 func drive(t *testing.T) *driven {
 	t.Helper()
 	d := &driven{Watch: New(Options{}), t: t, exits: process.NewExitWatch(), now: time.Now()}
-	d.loop = newLoop(d.o, d.exits)
+	d.loop = d.begin(d.exits)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- d.exits.Serve(ctx) }()

@@ -226,7 +226,7 @@ func TestPlans(t *testing.T) {
 		}
 		return next
 	}})
-	l := newLoop(w.o, nil)
+	l := w.begin(nil)
 	tr := known()
 	tr.in.ProjectName = "alpha"
 	l.tracked[tr.in.Identity] = tr
@@ -286,7 +286,7 @@ func TestQuietEvidence(t *testing.T) {
 		"suspended": func(t *tracked) { t.noteStat(process.Stat{State: process.Stopped}, 0, at) },
 	} {
 		w := New(Options{})
-		l := newLoop(w.o, nil)
+		l := w.begin(nil)
 		tr := known()
 		touch(tr)
 		l.tracked[tr.in.Identity] = tr
@@ -307,7 +307,7 @@ func TestQuietEvidence(t *testing.T) {
 // A client that was taken to have ended, and runs, has its server.
 func TestFreshFindsTheClient(t *testing.T) {
 	w := New(Options{})
-	l := newLoop(w.o, nil)
+	l := w.begin(nil)
 	own, err := process.ReadStat(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
@@ -334,7 +334,7 @@ func TestFreshFindsTheClient(t *testing.T) {
 // looking is a loop that nobody serves, and the context for what it asks.
 func looking(t interface{ Cleanup(func()) }) (*loop, context.Context) {
 	ctx, cancel := context.WithCancel(context.Background())
-	l := newLoop(Options{Rules: noRules{}}, nil)
+	l := New(Options{Rules: noRules{}}).begin(nil)
 	t.Cleanup(func() {
 		cancel()
 		l.probes.Wait()

@@ -108,7 +108,7 @@ func TestBelowAKeeperThatWasLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLoop(Options{Rules: noRules{}}, nil)
+	l := New(Options{Rules: noRules{}}).begin(nil)
 	for _, ours := range []bool{true, false} {
 		if !ours {
 			l.self = monitor.Identity{PID: 1 << 30, Start: 1}
@@ -136,7 +136,7 @@ func TestBelowAProgramThatIsNoKeeper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLoop(Options{Rules: noRules{}}, nil)
+	l := New(Options{Rules: noRules{}}).begin(nil)
 	l.discover([]process.Info{server}, time.Now())
 	tr := l.tracked[server.Identity]
 	if tr == nil || tr.in.Managed || tr.in.Client == nil || tr.in.Client.PID != f.pid || tr.root != server.Identity {

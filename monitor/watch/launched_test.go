@@ -145,7 +145,7 @@ func TestLaunchedAfterItWasFound(t *testing.T) {
 func TestLaunchedSerenaIsShownAtOnce(t *testing.T) {
 	t.Parallel()
 	f := startFake(t, answers{"project": "alpha"})
-	l := newLoop(Options{Rules: noRules{}}, nil)
+	l := New(Options{Rules: noRules{}}).begin(nil)
 	now := time.Now()
 	a := monitor.Launch{Server: identityOf(t, f.pid), Kind: monitor.KindSerena, Port: 1, DashboardPort: f.port, Project: "/home/u/alpha"}
 	info, err := process.Read(f.pid)

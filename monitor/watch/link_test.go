@@ -71,7 +71,7 @@ func TestServersWhoseClientEnds(t *testing.T) {
 				leave()
 			}
 			ctx, cancel := context.WithCancel(t.Context())
-			l := newLoop(Options{Rules: letterbox{}}, process.NewExitWatch())
+			l := New(Options{Rules: letterbox{}}).begin(process.NewExitWatch())
 			defer l.probes.Wait()
 			defer cancel()
 			now := time.Now()
@@ -152,7 +152,7 @@ func TestHintsThatAreNotBelieved(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := startLine(t, answers{}, []string{"python3", "-Su", mute, "start-mcp-server"})
-	l := newLoop(Options{Rules: noRules{}}, nil)
+	l := New(Options{Rules: noRules{}}).begin(nil)
 	l.applyHint(t.Context(), f.pid, other.port, time.Now())
 	if l.findByMember(identityOf(t, f.pid)) != nil {
 		t.Error("a lie about its port makes it known")

@@ -51,19 +51,6 @@ type loop struct {
 	failing map[string]bool // what could not be done when it was tried last
 }
 
-func newLoop(o Options, exits process.Exits) *loop {
-	o = o.orDefault()
-	l := &loop{
-		o: o, exits: exits, scan: o.System.Scan(),
-		reports: &reports{proofs: make(map[monitor.Identity]monitor.Proof)}, failing: make(map[string]bool),
-		tracked: make(map[monitor.Identity]*tracked), children: make(map[monitor.Identity]*clientChild),
-		planStale: true, results: make(chan result), slots: make(chan struct{}, maxProbes),
-	}
-	self, _ := o.System.Stat(o.System.Self())
-	l.self = self.Identity
-	return l
-}
-
 // findInstance is an instance of which something is true, nil for none.
 func (l *loop) findInstance(is func(*tracked) bool) *tracked {
 	for _, t := range l.tracked {

@@ -59,7 +59,7 @@ func TestAreSame(t *testing.T) {
 
 // shows begins a loop that has looked, with so many servers.
 func shows(servers int) (*loop, []*tracked) {
-	l := newLoop(Options{Rules: rules.New(nil)}, nil)
+	l := New(Options{Rules: rules.New(nil)}).begin(nil)
 	now := time.Now()
 	l.firstTick = now
 	var all []*tracked

@@ -176,7 +176,7 @@ func TestClientsWhoLeave(t *testing.T) {
 		client, f := clientOf(t, answers{"project": "gamma"}, line...)
 		w := watching(t)
 		await(t, w, f.pid, "green", patience, inState(monitor.StateProject, ""))
-		l := newLoop(Options{Rules: noRules{}}, nil)
+		l := New(Options{Rules: noRules{}}).begin(nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		l.tick(ctx, time.Now())
 		cancel()

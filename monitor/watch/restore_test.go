@@ -13,7 +13,7 @@ import (
 func TestRestoredIdleness(t *testing.T) {
 	before, now := time.Now().Add(-time.Hour), time.Now()
 	for task, want := range map[string]time.Time{"Task-7:FindSymbolTool": before, "Task-8:FindSymbolTool": now} {
-		l := newLoop(Options{Rules: noRules{}}, nil)
+		l := New(Options{Rules: noRules{}}).begin(nil)
 		tr := known()
 		l.proofs = map[monitor.Identity]monitor.Proof{tr.in.Identity: {IdleSince: before, LastTask: "Task-7:FindSymbolTool", Calls: number(3)}}
 		l.restore(tr)
@@ -76,7 +76,7 @@ func TestRestoredOrphan(t *testing.T) {
 		"open, and closed later":  {monitor.Proof{Client: client, Pipe: pipe, AloneSince: before}, true, now},
 		"closed, not seen before": {monitor.Proof{Client: client, Pipe: pipe}, false, now},
 	} {
-		l := newLoop(Options{Rules: noRules{}}, ended{one: client.Identity})
+		l := New(Options{Rules: noRules{}}).begin(ended{one: client.Identity})
 		tr := known()
 		l.tracked[tr.in.Identity] = tr
 		l.proofs = map[monitor.Identity]monitor.Proof{tr.in.Identity: c.proof}

@@ -168,7 +168,7 @@ func TestLauncherBelowAShim(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := newLoop(Options{Rules: c.rules}, nil)
+			l := New(Options{Rules: c.rules}).begin(nil)
 			now := time.Now()
 			l.shared = []monitor.Shared{{Server: identityOf(t, f.pid), Kind: "run.sh", Alone: "it is not a Serena", Since: now.Add(-c.since)}}
 			l.trackDedicatedServers(now) // before anything has been looked at

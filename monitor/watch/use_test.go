@@ -230,7 +230,7 @@ func TestKeepsState(t *testing.T) {
 // A message during a probe asks for another one: the answer may be older.
 func TestMessageDuringAProbe(t *testing.T) {
 	w := New(Options{})
-	l := newLoop(w.o, nil)
+	l := w.begin(nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer l.probes.Wait()
 	cancel() // nobody is to be asked

@@ -32,7 +32,7 @@ func replay(t *testing.T, version, state string) *replayed {
 		t.Fatal(err)
 	}
 	w := New(Options{limits: patient})
-	s := &replayed{T: t, Replayed: serenatest.Replay(t, version, state), loop: newLoop(w.o, nil), now: time.Now()}
+	s := &replayed{T: t, Replayed: serenatest.Replay(t, version, state), loop: w.begin(nil), now: time.Now()}
 	cmd, ok := serena.ParseCommand(s.Transcript.Exe, s.Transcript.Args)
 	if !ok {
 		t.Fatalf("not recognised: %q", s.Transcript.Args)

@@ -101,8 +101,7 @@ type Watch struct {
 	events recentEvents
 	said   *reports // for the loop of each Serve
 
-	mu    sync.Mutex
-	rules Rules
+	mu    sync.Mutex   // for o.Rules and inbox
 	inbox []message    // what Serve is to take in, in this order
 	wake  monitor.Bell // there is something in the inbox, or something to publish
 }
@@ -113,8 +112,7 @@ type message func(context.Context, *loop, time.Time)
 // New returns a Watch that knows nothing until Serve runs.
 func New(o Options) *Watch {
 	w := &Watch{o: o.orDefault(), wake: monitor.NewBell()}
-	w.rules, w.said = w.o.Rules, &reports{proofs: make(map[monitor.Identity]monitor.Proof), warnings: slices.Clone(o.Warnings)}
-	w.events.record, w.events.log = w.o.Record, w.o.Log
+	w.said = &reports{proofs: make(map[monitor.Identity]monitor.Proof), warnings: slices.Clone(o.Warnings)}
 	w.unseen = &monitor.Snapshot{At: time.Now(), Warnings: w.said.warnings}
 	return w
 }
@@ -143,7 +141,7 @@ func (w *Watch) SetWarnings(list []string) {
 // What no rule knows any more leaves the model. It is safe for concurrent use.
 func (w *Watch) SetRules(r Rules) {
 	w.mu.Lock()
-	w.rules = r
+	w.o.Rules = r
 	w.mu.Unlock()
 	w.enqueue(func(_ context.Context, l *loop, now time.Time) { l.setRules(w.Rules(), now) })
 }
@@ -162,7 +160,7 @@ func (w *Watch) PolicyChanged() {
 func (w *Watch) Rules() Rules {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.rules
+	return w.o.Rules
 }
 
 // enqueue has Serve take in what somebody says before the next snapshot.
@@ -189,11 +187,17 @@ func (w *Watch) readInbox(ctx context.Context, l *loop) {
 }
 
 // begin makes a loop that finds out anew what one before knew, of which a panic may have left
-// half changed. What others have said stays, and what events have told.
+// half changed. What others have said stays, and what events have told. exits is nil for a
+// single look.
 func (w *Watch) begin(exits process.Exits) *loop {
-	l := newLoop(w.o, exits)
-	l.o.Rules, l.reports = w.Rules(), w.said
-	return l
+	w.mu.Lock() // for the rules
+	defer w.mu.Unlock()
+	self, _ := w.o.System.Stat(w.o.System.Self())
+	return &loop{
+		o: w.o, self: self.Identity, reports: w.said, exits: exits, scan: w.o.System.Scan(),
+		tracked: make(map[monitor.Identity]*tracked), children: make(map[monitor.Identity]*clientChild), failing: make(map[string]bool),
+		planStale: true, results: make(chan result), slots: make(chan struct{}, maxProbes),
+	}
 }
 
 // Serve watches until ctx ends. It may be called again after it returned, not
@@ -289,7 +293,7 @@ func (w *Watch) publish(l *loop, now time.Time) {
 		}
 	}
 	for _, e := range w.newEvents(l, before, after) {
-		w.events.note(e)
+		w.note(e)
 	}
 	after.Recent = w.events.latest()
 	changed := before.Seq == 0 || !areSame(before, after)

@@ -127,7 +127,7 @@ func TestUnreapedWrapper(t *testing.T) {
 	t.Parallel()
 	f := startFake(t, answers{"project": "alpha"}, "timeout", "--foreground", "600")
 	w := New(Options{})
-	l := newLoop(w.o, nil)
+	l := w.begin(nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer l.probes.Wait()
 	defer cancel()
@@ -193,7 +193,7 @@ func TestOnce(t *testing.T) {
 func TestQuietMeansNoSnapshots(t *testing.T) {
 	t.Parallel()
 	w := New(Options{})
-	l := newLoop(w.o, nil)
+	l := w.begin(nil)
 	now := time.Now()
 	w.publish(l, now)
 	if got := w.Snapshot(); got.Seq != 0 {
