@@ -41,7 +41,6 @@ func (l *loop) probe(ctx context.Context, t *tracked, now time.Time) {
 	l.inFlight++
 	ask := t.question(now)
 	t.asked, t.waiting = t.waiting, nil
-	t.calls.treeAtProbe = t.tree
 	t.active = false // a message from now on asks for another probe
 	l.probes.Go(func() {
 		r := result{question: ask, err: context.Canceled}
@@ -80,6 +79,7 @@ type question struct {
 	logCanWait   bool // for the next probe, of a server that has had no call
 	whole        bool // all is asked that tells whether it is at work, see Watch.Fresh
 	members      []int
+	tree         []monitor.Identity // as it was read last
 	limits       limits
 }
 
@@ -88,7 +88,7 @@ func (t *tracked) question(now time.Time) question {
 	whole := len(t.waiting) > 0
 	return question{
 		signOfLife: !whole && t.signOfLifeSuffices(now), whole: whole,
-		id: t.in.Identity, port: t.port, candidates: slices.Clone(t.candidates), members: t.listenerPIDs(),
+		id: t.in.Identity, port: t.port, candidates: slices.Clone(t.candidates), members: t.listenerPIDs(), tree: t.tree,
 		lastTask: t.lastTask, wasBusy: t.Busy, first: !t.Answered,
 		wantOverview: t.isOverviewDue(now), held: t.overviewHeld, limits: t.limits,
 		logFrom: t.health.next, logCanWait: !t.Answered && !whole && !t.OneLook,
@@ -252,7 +252,7 @@ func (t *tracked) noteAnswer(r result, now time.Time) {
 	t.candidates = nil
 	in.Port, in.DashboardURL, in.LastHeartbeat = r.port, serena.DashboardURL(r.port), wall(now)
 	if r.signOfLife {
-		t.calls.treeBefore = t.calls.treeAtProbe
+		t.calls.treeBefore = r.tree
 		return
 	}
 	in.Busy = nil

@@ -88,7 +88,7 @@ type cutOffs struct {
 
 	// The tree that was known before a probe began that has not shown a call is
 	// from before that call: one that is read when it shows may hold its work.
-	treeAtProbe, treeBefore []monitor.Identity
+	treeBefore []monitor.Identity
 
 	count     tally // the newest that is known
 	uncounted bool  // it did not say how many calls it has had when it was asked last
@@ -186,7 +186,7 @@ func (c *cutOffs) noteCalls(r result, ran bool, now time.Time) {
 			c.runs = append(c.runs, run{name: task.Name, before: c.treeBefore, begun: begun})
 		}
 	}
-	c.treeBefore = c.treeAtProbe
+	c.treeBefore = r.tree
 }
 
 // isAnyMissing tells that a call has left the queue, and whether it ended well is to

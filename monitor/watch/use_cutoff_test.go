@@ -58,11 +58,11 @@ func TestWhatACutOffCallLeaves(t *testing.T) {
 		if c.before != nil {
 			tr.noteTree(c.before, at.Add(-time.Minute))
 		}
-		tr.calls.treeAtProbe = tr.tree
-		tr.noteAnswer(result{question: question{port: 24282, signOfLife: true}}, at.Add(-time.Second))
+		tr.noteAnswer(result{question: question{port: 24282, signOfLife: true, tree: tr.tree}}, at.Add(-time.Second))
 		tr.noteTree(treeOf(5, 9), at) // the call is at work already
-		tr.calls.treeAtProbe = tr.tree
-		tr.noteAnswer(idle(cutCall), at)
+		cut := idle(cutCall)
+		cut.tree = tr.tree
+		tr.noteAnswer(cut, at)
 		for _, now := range []time.Time{over.Add(-1), over, long} {
 			tr.noteTree(c.after, now)
 			if got := tr.shownEvidence().IdleSince; !got.IsZero() != (c.idle && !now.Before(over)) {
@@ -144,9 +144,10 @@ func TestWhatACutOffCallStartsLate(t *testing.T) {
 	over := at.Add(cutOffWork)
 	tr := known()
 	tr.noteTree(treeOf(5), at.Add(-time.Minute))
-	tr.calls.treeAtProbe = tr.tree
-	tr.noteAnswer(result{question: question{port: 24282, signOfLife: true}}, at.Add(-time.Second))
-	tr.noteAnswer(idle(cutCall), at)
+	tr.noteAnswer(result{question: question{port: 24282, signOfLife: true, tree: tr.tree}}, at.Add(-time.Second))
+	cut := idle(cutCall)
+	cut.tree = tr.tree
+	tr.noteAnswer(cut, at)
 	for _, c := range []struct {
 		what string
 		tree []process.Stat
