@@ -43,8 +43,7 @@ func (l *loop) discover(fresh []process.Info, now time.Time) {
 			}
 			continue
 		}
-		t := newTracked(p, kind, cmd, now)
-		t.parent = l.parentOf(p)
+		t := l.newTracked(p, kind, cmd, now)
 		if whole := l.findWhole(t); whole != nil {
 			whole.addMembers(t)
 		} else {
@@ -79,7 +78,7 @@ func (l *loop) goesOn(t *tracked, p process.Info, kind string, byRules bool) boo
 
 // track follows an instance from now on.
 func (l *loop) track(t *tracked, p process.Info, now time.Time) *tracked {
-	t.limits, t.parent, t.OneLook = l.o.limits, l.parentOf(p), l.exits == nil
+	t.OneLook = l.exits == nil
 	if started, err := l.o.System.Started(p.Identity); err == nil {
 		t.in.StartedAt = started
 		t.Born = now.Add(-max(now.Sub(started), 0))
@@ -121,10 +120,10 @@ func hashArguments(args []string) uint64 {
 // maxCommand is how much of a command is shown, in columns.
 const maxCommand = 300
 
-func newTracked(p process.Info, kind string, cmd serena.Command, now time.Time) *tracked {
+func (l *loop) newTracked(p process.Info, kind string, cmd serena.Command, now time.Time) *tracked {
 	t := &tracked{
-		ruleKind: kind, cmd: cmd, firstSeen: now, health: health{next: -1},
-		Facts: monitor.Facts{Born: now}, lineage: lineage{root: p.Identity, members: []monitor.Identity{p.Identity}},
+		ruleKind: kind, cmd: cmd, limits: l.o.limits, firstSeen: now, health: health{next: -1},
+		Facts: monitor.Facts{Born: now}, lineage: lineage{root: p.Identity, parent: l.parentOf(p), members: []monitor.Identity{p.Identity}},
 		in: monitor.Instance{
 			Identity: p.Identity, Kind: kind, Recognised: true, Processes: 1,
 			ProjectName: cmd.ProjectName(), Context: cmd.Context, Modes: cmd.Modes,

@@ -190,7 +190,7 @@ func (l *loop) applyEntry(t *tracked, p process.Info, e clients.Entry, now time.
 	}
 	kind := entryKind(e.Name, p)
 	if t == nil {
-		t = l.track(newTracked(p, kind, serena.Command{}, now), p, now)
+		t = l.track(l.newTracked(p, kind, serena.Command{}, now), p, now)
 	}
 	t.in.Kind, t.ruleKind, t.in.Recognised, t.in.OnPipes, t.in.Sharing, t.in.Entry = kind, kind, true, false, nil, entry
 }
@@ -210,7 +210,7 @@ func (l *loop) trackUnsure(c *clientChild, now time.Time) {
 	p := c.chain[0]
 	top := c.chain[len(c.chain)-1]
 	label := cmp.Or(command.Parse(top.Exe, top.Args).Package, command.Parse(p.Exe, p.Args).Label())
-	t := newTracked(p, label, serena.Command{}, now)
+	t := l.newTracked(p, label, serena.Command{}, now)
 	t.ruleKind, t.in.Recognised, t.in.OnPipes = "", false, true
 	l.track(t, p, now)
 }

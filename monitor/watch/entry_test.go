@@ -164,7 +164,7 @@ func TestRecordedTrees(t *testing.T) {
 func TestEntryGoesOnToProve(t *testing.T) {
 	l := New(Options{Rules: noRules{}}).begin(nil)
 	p := process.Info{Identity: l.self, Exe: "/b/memory", Args: []string{"/b/memory"}}
-	tr := newTracked(p, "memory", serena.Command{}, time.Now())
+	tr := l.newTracked(p, "memory", serena.Command{}, time.Now())
 	for _, before := range []*monitor.Entry{{Proves: true, Program: p.Exe}, nil} { // nil: a rule knows it
 		tr.in.Entry = before
 		l.applyEntry(tr, p, clients.Entry{Name: "notes"}, time.Now())

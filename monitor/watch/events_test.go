@@ -155,7 +155,7 @@ func TestNewEvents(t *testing.T) {
 // Who waits for a launch and becomes another program has neither begun nor ended.
 func TestAwaitedIsAnotherProgram(t *testing.T) {
 	w, l := New(Options{}), New(Options{Rules: noRules{}}).begin(nil)
-	tr := newTracked(process.Info{Identity: l.self}, "memory", serena.Command{}, time.Now())
+	tr := l.newTracked(process.Info{Identity: l.self}, "memory", serena.Command{}, time.Now())
 	tr.awaited = true
 	l.tracked[l.self] = tr
 	l.untrack(tr)

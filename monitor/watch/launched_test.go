@@ -153,7 +153,7 @@ func TestLaunchedSerenaIsShownAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	kind, cmd, _ := recognise(l.o.Rules, info)
-	tr := newTracked(info, kind, cmd, now)
+	tr := l.newTracked(info, kind, cmd, now)
 	tr.noteLaunch(a, info, now)
 	in, shown := tr.instance(now)
 	if !shown || in.State != monitor.StateStarting || in.Port != f.port || in.DashboardURL == "" || in.MCPURL != "http://127.0.0.1:1/mcp" || in.Label() != strconv.Itoa(f.pid)+" - alpha" {

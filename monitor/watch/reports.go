@@ -47,7 +47,7 @@ func (l *loop) applyHint(ctx context.Context, pid, port int, now time.Time) {
 		t = l.findByMember(info.Identity)
 	}
 	if t == nil && port != 0 {
-		t = newTracked(info, monitor.KindSerena, serena.Command{}, now)
+		t = l.newTracked(info, monitor.KindSerena, serena.Command{}, now)
 		t.in.Recognised = false
 		t = l.track(t, info, now)
 	}
@@ -103,7 +103,7 @@ func (l *loop) applyLaunch(ctx context.Context, a monitor.Launch, now time.Time)
 	}
 	if t == nil {
 		kind, cmd, _ := recognise(l.o.Rules, info)
-		t = l.track(newTracked(info, kind, cmd, now), info, now)
+		t = l.track(l.newTracked(info, kind, cmd, now), info, now)
 	}
 	t.noteLaunch(a, info, now)
 	l.findLaunchKeeper(t)
@@ -189,6 +189,6 @@ func (l *loop) trackRemembered(p process.Info, now time.Time) bool {
 	if entry == nil || !entry.Proves || entry.Program != p.Exe || l.o.Rules.Hides(p.Exe, p.Args) {
 		return false
 	}
-	l.track(newTracked(p, entryKind(entry.Name, p), serena.Command{}, now), p, now)
+	l.track(l.newTracked(p, entryKind(entry.Name, p), serena.Command{}, now), p, now)
 	return true
 }

@@ -202,7 +202,7 @@ func (l *loop) trackDedicated(s *monitor.Shared, now time.Time) {
 		return
 	}
 	kind := cmp.Or(s.Kind, monitor.ProgramName(info.Exe), monitor.ProgramName(info.Name))
-	t := newTracked(info, kind, serena.Command{}, now)
+	t := l.newTracked(info, kind, serena.Command{}, now)
 	t.ruleKind, t.in.Recognised = "", false
 	t.in.Sharing = &monitor.Sharing{Alone: s.Alone} // also when its client has gone
 	l.track(t, info, now)

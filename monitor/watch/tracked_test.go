@@ -18,8 +18,7 @@ var (
 )
 
 func known() *tracked {
-	t := newTracked(process.Info{Identity: monitor.Identity{PID: 1 << 30, Start: 7}}, monitor.KindSerena, serena.Command{Transport: "stdio"}, start)
-	t.limits = usual
+	t := New(Options{}).begin(nil).newTracked(process.Info{Identity: monitor.Identity{PID: 1 << 30, Start: 7}}, monitor.KindSerena, serena.Command{Transport: "stdio"}, start)
 	t.port, t.Answered, t.cpuAt, t.probedAt = 24282, true, start, start.Add(-time.Minute)
 	return t
 }

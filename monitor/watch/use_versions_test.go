@@ -37,8 +37,8 @@ func replay(t *testing.T, version, state string) *replayed {
 	if !ok {
 		t.Fatalf("not recognised: %q", s.Transcript.Args)
 	}
-	s.known = newTracked(process.Info{Identity: stat.Identity}, monitor.KindSerena, cmd, s.now)
-	s.known.in.Recognised, s.known.port, s.known.limits = true, s.Port, patient
+	s.known = s.loop.newTracked(process.Info{Identity: stat.Identity}, monitor.KindSerena, cmd, s.now)
+	s.known.in.Recognised, s.known.port = true, s.Port
 	s.loop.tracked[stat.Identity] = s.known
 	return s
 }
