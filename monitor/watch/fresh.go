@@ -90,9 +90,10 @@ func (l *loop) lookAtClient(t *tracked, now time.Time) error {
 }
 
 // probeForWaiting asks a dashboard for whoever waits for that, unless it is being asked: an
-// answer that was under way before tells of an earlier moment.
+// answer that was under way before tells of an earlier moment. Who waits for one that is
+// tracked no more was answered.
 func (l *loop) probeForWaiting(ctx context.Context, t *tracked, now time.Time) {
-	if t != nil && len(t.waiting) > 0 && !t.probing {
+	if l.tracked[t.in.Identity] == t && len(t.waiting) > 0 && !t.probing {
 		l.probe(ctx, t, now)
 	}
 }

@@ -3,10 +3,12 @@ package watch
 import (
 	"context"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"lamplighter/monitor"
 	"lamplighter/monitor/serena"
 	"lamplighter/monitor/situation"
 	"lamplighter/monitor/situation/machinetest"
@@ -83,3 +85,53 @@ func TestAnswersAreGathered(t *testing.T) {
 		<-ended
 	})
 }
+
+// Whose identity a launch changes while its dashboard is asked has been asked all the same, and
+// who waits for that is answered.
+func TestLaunchedWhileItIsAsked(t *testing.T) {
+	for name, c := range map[string]struct {
+		after  time.Duration // it is told of
+		server monitor.Identity
+		fresh  []monitor.Identity // that somebody wants looked at before
+	}{
+		"for the first time": {50 * time.Millisecond, below, nil},
+		"again and again":    {5 * time.Second, above, []monitor.Identity{below, below}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &situation.Situation{Name: "two", Origin: situation.Constructed, Platform: "linux", Now: time.Now(), UID: 1000}
+				for _, p := range []situation.Process{
+					{PID: above.PID, Start: above.Start, Parent: 1},
+					{PID: below.PID, Start: below.Start, Parent: above.PID, Ports: []situation.Port{{Port: 24282}}, Server: &situation.Server{Dashboard: &situation.Dashboard{Port: 24282}}},
+				} {
+					p.UID, p.Name, p.Exe, p.Args = 1000, "python3", "/usr/bin/python3", []string{"python3", "/usr/bin/serena", "start-mcp-server"}
+					s.Processes = append(s.Processes, p)
+				}
+				m := machinetest.New(s)
+				w := New(Options{System: m, Dashboards: slowly{m, map[int]time.Duration{24282: 200 * time.Millisecond}, time.Now().Add(time.Hour), nil}})
+				ctx, cancel := context.WithCancel(t.Context())
+				var running sync.WaitGroup
+				running.Go(func() { _ = w.Serve(ctx) })
+				time.Sleep(c.after)
+				for _, id := range c.fresh {
+					running.Go(func() {
+						if _, err := w.Fresh(ctx, id); err != nil {
+							t.Error(err)
+						}
+					})
+					time.Sleep(10 * time.Millisecond)
+				}
+				w.Launched(monitor.Launch{Server: c.server, DashboardPort: 24282})
+				time.Sleep(time.Second)
+				if in := w.Snapshot().Instance(c.server); in == nil || in.State != monitor.StateNoProject {
+					t.Errorf("%+v", in)
+				}
+				cancel()
+				running.Wait()
+			})
+		})
+	}
+}
+
+// A launcher, and the server that has the same command line.
+var above, below = monitor.Identity{PID: 3, Start: 3}, monitor.Identity{PID: 4, Start: 4}

@@ -65,8 +65,8 @@ func (l *loop) probe(ctx context.Context, t *tracked, now time.Time) {
 
 // question is what a probe needs to know.
 type question struct {
-	id         monitor.Identity
-	port       int // 0 until one has answered
+	of         *tracked // for the loop alone; its identity may change while it is asked
+	port       int      // 0 until one has answered
 	candidates []candidate
 	lastTask   string
 	wasBusy    bool
@@ -88,7 +88,7 @@ func (t *tracked) question(now time.Time) question {
 	whole := len(t.waiting) > 0
 	return question{
 		signOfLife: !whole && t.signOfLifeSuffices(now), whole: whole,
-		id: t.in.Identity, port: t.port, candidates: slices.Clone(t.candidates), members: t.listenerPIDs(), tree: t.tree,
+		of: t, port: t.port, candidates: slices.Clone(t.candidates), members: t.listenerPIDs(), tree: t.tree,
 		lastTask: t.lastTask, wasBusy: t.Busy, first: !t.Answered,
 		wantOverview: t.isOverviewDue(now), held: t.overviewHeld, limits: t.limits,
 		logFrom: t.health.next, logCanWait: !t.Answered && !whole && !t.OneLook,
@@ -191,9 +191,9 @@ func taskName(t *serena.Task) string { return cmp.Or(t, new(serena.Task)).Name }
 // absorb takes a probe's result into what is known.
 func (l *loop) absorb(r result, now time.Time) {
 	l.inFlight--
-	t, ok := l.tracked[r.id]
-	if !ok {
-		return
+	t := r.of
+	if l.tracked[t.in.Identity] != t {
+		return // it is tracked no more
 	}
 	t.probing, t.probedAt, t.nextProbe = false, now, time.Time{}
 	l.answers, t.asked = append(l.answers, t.asked...), nil

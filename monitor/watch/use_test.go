@@ -246,7 +246,7 @@ func TestMessageDuringAProbe(t *testing.T) {
 	}
 	tr.active = true
 	l.inFlight++ // that of this result
-	l.absorb(result{question: question{id: tr.in.Identity, port: 24282, signOfLife: true}}, start)
+	l.absorb(result{question: question{of: tr, port: 24282, signOfLife: true}}, start)
 	if !tr.isProbeDue(start.Add(tr.limits.active), false) {
 		t.Error("the message is lost")
 	}

@@ -240,7 +240,7 @@ func (w *Watch) Serve(ctx context.Context) error {
 			l.noteExit(id, time.Now())
 		case r := <-l.results:
 			l.absorb(r, time.Now())
-			l.probeForWaiting(ctx, l.tracked[r.id], time.Now())
+			l.probeForWaiting(ctx, r.of, time.Now())
 			mayWait = true
 		case <-gathered:
 		case <-w.wake:
