@@ -78,7 +78,7 @@ const (
 	processCPU = 20 * time.Millisecond
 )
 
-// Repeats of a probe, beside those of Limits.
+// Repeats of a probe, beside those of limits.
 const (
 	afterFailure = 5 * time.Second  // three over at least 15 s make red
 	whileRed     = 10 * time.Second // one good answer heals
