@@ -510,7 +510,7 @@ func TestHealthProperties(t *testing.T) {
 			}
 		}
 		init := Task{Name: "Task-99:init_project_services", Finished: true}
-		if version == "1.5.3" || version == "1.6.1" {
+		if version == "1.5.3" {
 			init.Name = "Task-99:init_language_server_manager"
 		}
 		for _, p := range ReadHealth(&h, Signs{At: at.Add(time.Second), Version: version, Last: &init}) {

@@ -16,7 +16,7 @@ type version struct {
 }
 
 // versions are those that are known, the newest first.
-var versions = []version{{2, 0, "", false}, {1, 7, "", true}, {1, 5, "Error executing tool: ", true}}
+var versions = []version{{2, 0, "", false}, {1, 6, "", true}, {1, 5, "Error executing tool: ", true}}
 
 // versionOf reads one such as "2.1.0-abcdef12"; it is false for a version before the
 // first that is known, and for a major version that is not.

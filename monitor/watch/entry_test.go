@@ -283,7 +283,7 @@ func TestCorrectedSettings(t *testing.T) {
 		}
 		write(`{"mcpServers": {"memory": {"command": "/b/memory-mcp"`)
 		settings := clients.NewSettings(runtime.GOOS, home, func(string) string { return "" })
-		l := newLoop(Options{System: aTree("/b/memory-mcp", "/b/memory-mcp").machine(), Settings: settings}, nil)
+		l := New(Options{System: aTree("/b/memory-mcp", "/b/memory-mcp").machine(), Settings: settings}).begin(nil)
 		look := func() *tracked {
 			l.tick(t.Context(), time.Now())
 			time.Sleep(time.Second)
