@@ -101,9 +101,9 @@ func (p *peers) listened(id monitor.Identity, port int, now time.Time) bool {
 // can answer at all. Nothing may be sent to a suspended one: it would lie there
 // and be carried out when it is continued, long after its answer was given up.
 func (p *Proxy) living(in *monitor.Instance) *failure {
-	stat, err := process.ReadStat(in.Identity.PID)
+	stat, err := process.StatAlive(process.Local(), in.Identity)
 	switch {
-	case errors.Is(err, process.ErrGone), err == nil && (stat.Identity != in.Identity || stat.State == process.Unreaped):
+	case errors.Is(err, process.ErrGone):
 		return &failure{http.StatusNotFound, named(in) + " has ended"}
 	case err != nil:
 		p.log.Warn("cannot tell whether an instance still runs", "instance", named(in), "error", err)

@@ -40,7 +40,7 @@ func Hold(id monitor.Identity) (*Handle, error) {
 	}
 	p, failed := os.FindProcess(id.PID)
 	// Only now is it worth asking who it is: what is held is not replaced.
-	if err := confirm(id); err != nil {
+	if _, err := StatAlive(Local(), id); err != nil {
 		if failed == nil {
 			_ = p.Release()
 		}
@@ -79,8 +79,8 @@ func (h *Handle) Kill() error { return h.send("killing", os.Kill) }
 
 func (h *Handle) send(doing string, signal os.Signal) error {
 	over, err := h.over()
-	if errors.Is(err, os.ErrNoHandle) {
-		err = confirm(h.id)
+	if errors.Is(err, os.ErrNoHandle) { // what cannot be read does not count as the same
+		_, err = StatAlive(Local(), h.id)
 	}
 	if over { // a process that nobody has reaped takes signals without an error
 		err = gone(h.id.PID)
@@ -127,13 +127,3 @@ func (h *Handle) Wait(ctx context.Context) error {
 
 // Close lets the process go. It may be called more than once.
 func (h *Handle) Close() { _ = h.process.Release() } // Windows refuses the second time
-
-// confirm returns nil when the pid is certainly still this process, else why it
-// is not: before a signal, what cannot be read does not count as the same.
-func confirm(id monitor.Identity) error {
-	alive, err := Alive(Local(), id)
-	if err == nil && !alive {
-		err = gone(id.PID)
-	}
-	return err
-}

@@ -153,28 +153,25 @@ func (e localEnds) Directory() (string, error) {
 	return dir, nil
 }
 
-// Alive reports whether a process runs: not when it is gone, when another one has
-// its pid, or when only whoever started it has not taken note of its end. With an
-// error that is not known.
-func Alive(s System, id monitor.Identity) (bool, error) {
+// StatAlive is the stat of a process that runs. The error is ErrGone when it does not:
+// when it is gone, when another one has its pid, or when only whoever started it has
+// not taken note of its end. With any other error that is not known.
+func StatAlive(s System, id monitor.Identity) (Stat, error) {
 	st, err := s.Stat(id.PID)
-	switch {
-	case errors.Is(err, ErrGone):
-		return false, nil
-	case err != nil:
-		return false, err
+	if err == nil && (st.Identity != id || st.State == Unreaped) {
+		err = gone(id.PID)
 	}
-	return st.Identity == id && st.State != Unreaped, nil
+	return st, err
 }
 
 // Lives reports whether a process surely runs.
 func Lives(s System, id monitor.Identity) bool {
-	alive, err := Alive(s, id)
-	return err == nil && alive
+	_, err := StatAlive(s, id)
+	return err == nil
 }
 
 // MayLive reports whether a process runs, or whether that is not known.
 func MayLive(s System, id monitor.Identity) bool {
-	alive, err := Alive(s, id)
-	return alive || err != nil
+	_, err := StatAlive(s, id)
+	return !errors.Is(err, ErrGone)
 }

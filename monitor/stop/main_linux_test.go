@@ -316,10 +316,7 @@ func identityOf(t testing.TB, pid int) monitor.Identity {
 }
 
 // lives reports whether a process runs.
-func lives(id monitor.Identity) bool {
-	alive, err := process.Alive(process.Local(), id)
-	return err == nil && alive
-}
+func lives(id monitor.Identity) bool { return process.Lives(process.Local(), id) }
 
 func signalTo(t testing.TB, pid int, sig syscall.Signal) {
 	t.Helper()

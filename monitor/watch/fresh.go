@@ -46,9 +46,9 @@ func (l *loop) lookFreshly(ctx context.Context, id monitor.Identity, answer chan
 	if t == nil || !t.ExitedAt.IsZero() {
 		return errUnwatched
 	}
-	st, err := l.o.System.Stat(id.PID)
+	st, err := process.StatAlive(l.o.System, id)
 	switch {
-	case errors.Is(err, process.ErrGone), err == nil && (st.Identity != id || st.State == process.Unreaped):
+	case errors.Is(err, process.ErrGone):
 		return fmt.Errorf("it has ended: %w", process.ErrGone)
 	case err != nil:
 		return fmt.Errorf("whether it runs is not known: %w", err)
@@ -76,15 +76,15 @@ func (l *loop) lookAtClient(t *tracked, now time.Time) error {
 	if !t.isOverStdio() || t.in.Client == nil || t.clientGone.IsZero() {
 		return nil
 	}
-	alive, err := process.Alive(l.o.System, t.in.Client.Identity)
+	_, err := process.StatAlive(l.o.System, t.in.Client.Identity)
 	switch {
+	case errors.Is(err, process.ErrGone):
+		l.checkPipe(t, now)
 	case err != nil:
 		return fmt.Errorf("whether its client is gone is not known: %w", err)
-	case alive:
+	default:
 		e := &t.in.Evidence
 		t.clientGone, e.Orphaned, e.Suspected, e.AloneSince = time.Time{}, false, false, time.Time{}
-	default:
-		l.checkPipe(t, now)
 	}
 	return nil
 }

@@ -129,10 +129,7 @@ func (l *ledger) all() []*lamp {
 
 // runs reports whether a process runs. One that has exited and is not reaped does
 // not.
-func runs(id monitor.Identity) bool {
-	alive, err := facts.Alive(facts.Local(), id)
-	return err == nil && alive
-}
+func runs(id monitor.Identity) bool { return facts.Lives(facts.Local(), id) }
 
 // soakIdentity is who a living process is; zero: it has ended.
 func soakIdentity(pid int) monitor.Identity {
