@@ -19,7 +19,7 @@ type ExitWatch struct {
 	exits     chan monitor.Identity
 	woken     monitor.Bell // something has ended, or is to be polled from now on
 	pollEvery time.Duration
-	alarm     *exitAlarm // nil when the system has none for us
+	alarm     *exitAlarm // nil when the system has none for us: everything is polled
 
 	mu      sync.Mutex
 	watched map[monitor.Identity]*watched
@@ -33,9 +33,8 @@ type watched struct {
 
 // NewExitWatch makes a watch that watches nothing yet.
 func NewExitWatch() *ExitWatch {
-	alarm, _ := newExitAlarm() // without one everything is polled
 	return &ExitWatch{
-		alarm:     alarm,
+		alarm:     newExitAlarm(),
 		exits:     make(chan monitor.Identity, 16),
 		woken:     monitor.NewBell(),
 		pollEvery: exitPollEvery,
@@ -69,7 +68,7 @@ func (w *ExitWatch) Watch(id monitor.Identity) error {
 		p.handle.Close()
 		return gone(id.PID)
 	}
-	p.alarms = w.alarm.add(p.handle) == nil
+	p.alarms = w.alarm != nil && w.alarm.add(p.handle) == nil
 	w.watched[id] = p
 	if !p.alarms {
 		w.woken.Ring()
@@ -89,8 +88,9 @@ func (w *ExitWatch) Forget(id monitor.Identity) {
 
 // Serve reports exits until ctx ends, and returns its error then.
 func (w *ExitWatch) Serve(ctx context.Context) error {
-	stop := w.alarm.start(w.woken.Ring)
-	defer stop()
+	if w.alarm != nil {
+		defer w.alarm.start(w.woken.Ring)()
+	}
 	for {
 		ids, polling := w.look()
 		for _, id := range ids {

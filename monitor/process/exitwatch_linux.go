@@ -2,7 +2,6 @@ package process
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"sync"
@@ -23,31 +22,30 @@ func mostHeld() int {
 
 // exitAlarm wakes somebody when processes end: one epoll that holds a pidfd of
 // each. It is in the poller of the runtime itself, so that no thread waits for
-// it. A nil alarm takes nothing.
+// it.
 type exitAlarm struct {
 	epoll int
 	file  *os.File // the owner of epoll
 }
 
-func newExitAlarm() (*exitAlarm, error) {
+// newExitAlarm is nil where there is no descriptor left for one.
+func newExitAlarm() *exitAlarm {
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
-		return nil, fmt.Errorf("creating an epoll: %w", err)
+		return nil
 	}
 	_ = unix.SetNonblock(epoll, true) // it shows the runtime that it may poll it
 	file := os.NewFile(uintptr(epoll), "epoll")
 	if err := file.SetReadDeadline(time.Time{}); err != nil { // where the runtime could not take it
-		return nil, errors.Join(fmt.Errorf("polling an epoll: %w", err), file.Close())
+		_ = file.Close()
+		return nil
 	}
-	return &exitAlarm{epoll, file}, nil
+	return &exitAlarm{epoll, file}
 }
 
 // add makes the end of a process set off the alarm, once. The epoll loses it
 // when its handle is closed.
 func (a *exitAlarm) add(h *Handle) error {
-	if a == nil {
-		return errors.ErrUnsupported
-	}
 	var failed error
 	err := h.process.WithHandle(func(pidfd uintptr) {
 		failed = unix.EpollCtl(a.epoll, unix.EPOLL_CTL_ADD, int(pidfd), &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLONESHOT})
@@ -57,9 +55,6 @@ func (a *exitAlarm) add(h *Handle) error {
 
 // start calls wake when processes end, until stop is called.
 func (a *exitAlarm) start(wake func()) (stop func()) {
-	if a == nil {
-		return func() {}
-	}
 	_ = a.file.SetReadDeadline(time.Time{})
 	conn, _ := a.file.SyscallConn() // which fails for a closed file alone
 	var served sync.WaitGroup
