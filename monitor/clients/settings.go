@@ -33,9 +33,8 @@ type project struct {
 
 // file is a file of settings as it was read.
 type file struct {
-	size     int64
-	modified time.Time
-	entries  []Entry
+	info    os.FileInfo
+	entries []Entry
 }
 
 // maxProjects bounds the directories whose settings are kept. Beyond it those of children that
@@ -128,11 +127,10 @@ func (s *Settings) read(p Place) []Entry {
 		delete(s.files, p.Path)
 		return nil
 	}
-	f := file{size: info.Size(), modified: info.ModTime()}
-	if was, known := s.files[p.Path]; known && was.size == f.size && was.modified.Equal(f.modified) {
+	if was, known := s.files[p.Path]; known && was.info.Size() == info.Size() && was.info.ModTime().Equal(info.ModTime()) {
 		return was.entries
 	}
-	f.entries = p.entries()
+	f := file{info, p.entries()}
 	s.files[p.Path] = f
 	return f.entries
 }
