@@ -11,26 +11,27 @@ import (
 
 // serverLines are the lines about servers in the menu and under Stop,
 // each with one about those that found no room. Beyond a dozen the menu has them below
-// their clients, with totals.
+// their clients, with totals, and does not name those again in each line.
 func serverLines(all []*view.Server, orders orders, now time.Time, figure func(id string, bytes uint64) int) (list, stops []line) {
 	servers, children := view.Divide(all)
 	groups := []view.Group{{Servers: servers}}
 	if len(servers) > ungrouped {
 		groups = view.Grouped(servers, view.ByClient)
 	}
+	grouped := len(groups) > 1
 	memory := func(s *view.Server) string { return memoryWords(figure(string(s.ID), view.Value(s.RSSBytes))) }
-	shown := withRoom(servers, len(groups) > 1, listLines)
-	if all := withRoom(servers, len(groups) > 1, listLines+1); len(all) == len(servers) {
+	shown := withRoom(servers, grouped, listLines)
+	if all := withRoom(servers, grouped, listLines+1); len(all) == len(servers) {
 		shown = all // the last one has the room of the line that tells of others
 	}
 	for _, g := range groups {
-		if len(groups) > 1 && shown[g.Servers[0]] {
+		if grouped && shown[g.Servers[0]] {
 			key := "client " + g.Name
 			list = append(list, line{Key: key, Title: g.Words(memoryWords(figure(key, g.RSSBytes()))), Action: openPage})
 		}
 		for _, s := range g.Servers {
 			if shown[s] {
-				list = append(list, entry(s, orders, memory(s), now))
+				list = append(list, entry(s, orders, grouped, memory(s), now))
 			}
 		}
 	}
@@ -120,10 +121,11 @@ func presentWords(s *view.Server, orders orders, now time.Time) (words []string)
 
 // entry puts one server in words, for example "4711 - alpha · Claude Code · idle 10
 // min · 150 MB". One that ends has no more than that, so that its name keeps its room.
-func entry(s *view.Server, orders orders, memory string, now time.Time) line {
+// Below a heading its client is not named again.
+func entry(s *view.Server, orders orders, headed bool, memory string, now time.Time) line {
 	words := presentWords(s, orders, now)
-	if client := s.Listed(clientColumns); s.SharedBy != nil || s.Loser(1, 1) != "" {
-		words = append([]string{client}, words...) // not one that has left it
+	if !headed && (s.SharedBy != nil || s.Loser(1, 1) != "") { // not one that has left it
+		words = append([]string{s.Listed(clientColumns)}, words...)
 	}
 	if !planned(s, now) || orders.ending(s.ID) {
 		words = append(words, s.Reach(), memory)
