@@ -108,7 +108,7 @@ func testSupport(dir string) bool {
 func mayUse(file, pkg string) bool {
 	switch {
 	case pkg == "fyne.io/systray":
-		return file == "tray/systray.go"
+		return strings.HasPrefix(file, "tray/systray")
 	case pkg == "github.com/gen2brain/beeep": // is not needed on a freedesktop
 		return file == "app/notify/system.go"
 	case pkg == "github.com/spf13/cobra": // is the command line

@@ -247,7 +247,7 @@ func TestOpenMenuOnTheBus(t *testing.T) {
 
 func TestWhatPanelsTell(t *testing.T) {
 	told := make(chan menuEvent, 8)
-	m := (&bus{}).newMenu(nil, nil, told).(*dbusMenu)
+	m := &dbusMenu{events: told}
 	one := func(id int32, what string) func() { return func() { m.event(id, what, dbus.Variant{}, 0) } }
 	for _, c := range []struct {
 		name string

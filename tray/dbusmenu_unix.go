@@ -69,7 +69,7 @@ type lineProperties struct {
 	Props map[string]dbus.Variant
 }
 
-// serve takes the place of the library's menu, whose properties stay: by them it is of
+// serve takes the place of the library's menu, which is on the bus, and whose properties stay: by them it is of
 // version 1, so that panels of GTK tell of each line by itself. To export fails for a bad
 // path only, and a dead bus is for the owner to say.
 func (m *dbusMenu) serve() {

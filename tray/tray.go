@@ -2,7 +2,7 @@
 //
 // A snapshot becomes a menu, which is a tree of lines as plain data (menu.go,
 // lines.go, pure), and only the lines that differ from those shown reach the
-// desktop (systray.go, the one file that knows fyne.io/systray; where a menu is
+// desktop (systray*.go, which alone know fyne.io/systray; where a menu is
 // an object on the session bus it is ours, dbusmenu_unix.go). When nothing
 // changed nothing is sent.
 //
@@ -105,7 +105,10 @@ func (t *Tray) Redraw() {
 // do. It takes over the process-wide session bus connection
 // (dbus.SessionBus) and closes it at its end.
 func (t *Tray) Serve(ctx context.Context) error {
-	bus, err := openBus(t.opts.Tell)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	clicks, events := make(chan int, 8), make(chan menuEvent, 8)
+	desk, err := openDesktop(ctx.Done(), clicks, events, t.opts.Tell)
 	if err != nil {
 		return err
 	}
@@ -113,13 +116,9 @@ func (t *Tray) Serve(ctx context.Context) error {
 	defer runtime.UnlockOSThread()
 	snapshots, unsubscribe := t.opts.Source.Subscribe()
 	defer unsubscribe()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	clicks, events := make(chan int, 8), make(chan menuEvent, 8)
-	desk := newDesktop(bus, ctx.Done(), clicks, events)
 	o := &owner{
 		opts: t.opts, paint: desk, now: time.Now, style: func() string { return t.style.Load().(string) },
-		snapshots: snapshots, redraws: t.redraws, clicks: clicks, menuEvents: events, lost: bus.lost(),
+		snapshots: snapshots, redraws: t.redraws, clicks: clicks, menuEvents: events, lost: desk.lost,
 	}
 	return desk.run(ctx, o.first, o.loop)
 }
