@@ -69,7 +69,7 @@ func keepEntry(s *view.Server, orders orders, now time.Time) line {
 	var words string
 	client := s.Listed(clientColumns)
 	switch {
-	case orders.ending(s.ID):
+	case orders.ending[s.ID]:
 		words = endingWords
 	case planned(s, now):
 		words = s.Words.Next.Draw(now)
@@ -89,7 +89,7 @@ func keepEntry(s *view.Server, orders orders, now time.Time) line {
 // pinEntry says little, because its check mark says the rest.
 func pinEntry(s *view.Server, orders orders) line {
 	words := ""
-	if orders.ending(s.ID) {
+	if orders.ending[s.ID] {
 		words = endingWords
 	}
 	l := serverLine(s, view.Pin, labelColumns, s.Listed(clientColumns), words)

@@ -79,7 +79,7 @@ func menuOf(snap *monitor.Snapshot, now time.Time, opts menuOptions) (menu, figu
 	m.submenu(keepSubmenu(list, orders, now))
 	m.submenu(policySubmenu(snap.Policy, now))
 	m.add(line{Key: "given back", Title: givenWords(opts.GivenBack, opts.GivenSince, now), Action: openPage})
-	m.add(warnings(snap, orders)...)
+	m.add(warnings(snap.Warnings, orders.refused)...)
 	m.add(separator) // what ends something is apart from what opens something
 	m.submenu(line{Key: "restart", Title: "Restart"}, padded(restartEntries(list, orders), restartLines, line{}))
 	m.submenu(line{Key: "stop", Title: "Stop"}, padded(append(groups(snap.Policy), stops...), stopLines, line{}))
@@ -118,10 +118,9 @@ func login(l loginState) line {
 
 // warnings are those of the snapshot, after what was said about the last order
 // that was not followed.
-func warnings(snap *monitor.Snapshot, orders orders) []line {
-	all := snap.Warnings
-	if e := orders.refused(snap); e != nil {
-		all = append(refusedWords(e), all...)
+func warnings(all []string, refused *monitor.Event) []line {
+	if refused != nil {
+		all = append(refusedWords(refused), all...)
 	}
 	lines := make([]line, warningLines)
 	for i, w := range all[:min(len(all), warningLines)] {

@@ -54,24 +54,27 @@ const (
 	refusedTold = 10 * time.Minute
 )
 
-// orders holds what is to be said about the orders to stop an instance: the
-// last event about them, by instance.
-type orders map[view.ID]*monitor.Event
+// orders are those to stop an instance, as the last event about each tells.
+type orders struct {
+	ending  map[view.ID]bool // the instance is being stopped
+	refused *monitor.Event   // the last one that was not followed, nil for none
+}
 
 func ordersIn(snap *monitor.Snapshot, now time.Time) orders {
-	last := orders{}
+	o := orders{ending: map[view.ID]bool{}}
 	for i := range snap.Recent {
 		e := &snap.Recent[i]
 		limit, about := told[e.Kind]
-		if _, later := last[view.ID(e.ID)]; !about || later {
+		if _, later := o.ending[view.ID(e.ID)]; !about || later {
 			continue
 		}
-		last[view.ID(e.ID)] = nil
-		if limit > 0 && now.Sub(e.At) < limit {
-			last[view.ID(e.ID)] = e
+		isTold := limit > 0 && now.Sub(e.At) < limit
+		o.ending[view.ID(e.ID)] = isTold && !view.Failed(e.Kind)
+		if isTold && view.Failed(e.Kind) && o.refused == nil {
+			o.refused = e
 		}
 	}
-	return last
+	return o
 }
 
 // told is how long an event about an order to stop, or its end, is to be told beside
@@ -80,22 +83,6 @@ var told = map[monitor.EventKind]time.Duration{
 	monitor.EventStopOrdered: endingTold, monitor.EventAsked: endingTold, monitor.EventTerminated: endingTold, monitor.EventForceKilled: endingTold,
 	monitor.EventStopRefused: refusedTold, monitor.EventStopFailed: refusedTold,
 	monitor.EventEnded: 0, monitor.EventStopped: 0,
-}
-
-// ending reports whether an instance is being stopped.
-func (o orders) ending(id view.ID) bool {
-	e := o[id]
-	return e != nil && !view.Failed(e.Kind)
-}
-
-// refused is the last order that was not followed, nil for none.
-func (o orders) refused(snap *monitor.Snapshot) *monitor.Event {
-	for i := range snap.Recent {
-		if e := &snap.Recent[i]; o[view.ID(e.ID)] == e && view.Failed(e.Kind) {
-			return e
-		}
-	}
-	return nil
 }
 
 // refusedWords are lines of their own, for the person who gave the order, looks

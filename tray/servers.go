@@ -101,7 +101,7 @@ func planned(s *view.Server, now time.Time) bool {
 // presentWords is how a server is: its state and what it does, or what is about to
 // become of it, which matters more.
 func presentWords(s *view.Server, orders orders, now time.Time) (words []string) {
-	if orders.ending(s.ID) {
+	if orders.ending[s.ID] {
 		return []string{endingWords}
 	}
 	ends := planned(s, now)
@@ -127,7 +127,7 @@ func entry(s *view.Server, orders orders, headed bool, memory string, now time.T
 	if !headed && (s.SharedBy != nil || s.Loser(1, 1) != "") { // not one that has left it
 		words = append([]string{s.Listed(clientColumns)}, words...)
 	}
-	if !planned(s, now) || orders.ending(s.ID) {
+	if !planned(s, now) || orders.ending[s.ID] {
 		words = append(words, s.Reach(), memory)
 	}
 	l := serverLine(s, view.Open, labelColumns, words...)
@@ -151,7 +151,7 @@ func stopEntry(s *view.Server, orders orders, memory string, now time.Time) line
 // as many as have room. The page asks about others.
 func restartEntries(servers []*view.Server, orders orders) (lines []line) {
 	for _, s := range servers {
-		if view.Value(s.Restart) == view.ClientsKept && !orders.ending(s.ID) && len(lines) < restartLines {
+		if view.Value(s.Restart) == view.ClientsKept && !orders.ending[s.ID] && len(lines) < restartLines {
 			lines = append(lines, serverLine(s, view.Restart, stopColumns, s.Loser(clientColumns, clientsColumns)))
 		}
 	}
