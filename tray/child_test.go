@@ -64,12 +64,15 @@ func runChild() int {
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 64<<20)
 	var t *Tray
+	var icon atomic.Value // its style
+	icon.Store(os.Getenv(childEnv))
 	read := func() bool {
 		if !lines.Scan() {
 			return false
 		}
 		if style, ok := strings.CutPrefix(lines.Text(), "style "); ok {
-			t.SetStyle(style)
+			icon.Store(style)
+			t.Redraw()
 			return true
 		}
 		var snap monitor.Snapshot
@@ -84,12 +87,12 @@ func runChild() int {
 		return 2
 	}
 	actions := childActions{mu: &sync.Mutex{}, login: &atomic.Bool{}, redraw: func() { t.Redraw() }, quit: cancel}
+	name, value, _ := strings.Cut(childLogin, "=")
 	opts := Options{
-		Source: source, Orders: actions, Version: "1.2.3", Style: os.Getenv(childEnv),
-		Tell: actions.say,
-	}
-	if name, value, _ := strings.Cut(childLogin, "="); os.Getenv(name) == value {
-		opts.AtLogin = func() (on, can bool) { return actions.login.Load(), true }
+		Source: source, Orders: actions, Tell: actions.say,
+		Extras: func() Extras {
+			return Extras{Version: "1.2.3", Style: icon.Load().(string), Login: Login{Shown: os.Getenv(name) == value, On: actions.login.Load(), Can: true}}
+		},
 	}
 	t = New(opts)
 	go func() {

@@ -39,14 +39,14 @@ func TestWhatIsSaidUnderKeep(t *testing.T) {
 		{"parked and pinned", func(in *monitor.Instance) { in.State, in.Pinned = monitor.StateParked, true }, "", "parked - alpha · Claude Code", true},
 		{"not recognised", func(in *monitor.Instance) { in.Recognised = false }, "", "", false},
 	} {
-		m := menuAt(snapshot(with(alpha, c.change)), menuOptions{})
+		m := menuAt(snapshot(with(alpha, c.change)), Extras{})
 		if keep, pin := titles(m.of(view.Keep)), titles(m.of(view.Pin)); keep != c.keep || pin != c.pin || m.line("pin 24284-7").Checked != c.checked {
 			t.Errorf("%s: %q and %q, checked %v", c.name, keep, pin, !c.checked)
 		}
 	}
 	snap := snapshot(alpha)
 	snap.Recent = []monitor.Event{event(monitor.EventStopOrdered, alpha, 0, "by the policy idle")}
-	m := menuAt(snap, menuOptions{})
+	m := menuAt(snap, Extras{})
 	if keep, pin := titles(m.of(view.Keep)), titles(m.of(view.Pin)); keep != "24284 - alpha · Claude Code · ending…" || pin != keep {
 		t.Errorf("ending: %q and %q", keep, pin)
 	}
@@ -66,7 +66,7 @@ func TestKeepHasRoomForThoseThatMatter(t *testing.T) {
 			list = append(list, in)
 		}
 		snap := snapshot(list...)
-		m := menuAt(snap, menuOptions{})
+		m := menuAt(snap, Extras{})
 		over := 0
 		check := func(what string, shown menu, fit, first func(*view.Server) bool) {
 			at, fits, missing := -1, 0, 0

@@ -16,8 +16,8 @@ import (
 )
 
 // menuAt is the menu of a snapshot at noon.
-func menuAt(snap *monitor.Snapshot, opts menuOptions) menu {
-	m, _ := menuOf(snap, noon, opts)
+func menuAt(snap *monitor.Snapshot, extras Extras) menu {
+	m, _ := menuOf(snap, noon, extras, nil, nil)
 	return m
 }
 
@@ -123,8 +123,8 @@ func genMenu(t *rapid.T, label string) (menu, map[view.ID]bool) {
 	for _, n := range rapid.SliceOfNDistinct(rapid.IntRange(0, 40), 0, 20, rapid.ID[int]).Draw(t, "workspaces") {
 		workspaces = append(workspaces, Workspace{ID: strconv.Itoa(n), Job: fmt.Sprint("job ", n)})
 	}
-	m := menuAt(snap, menuOptions{
-		Login:     loginState{Shown: rapid.Bool().Draw(t, "login"), On: rapid.Bool().Draw(t, "at login"), Can: rapid.Bool().Draw(t, "can")},
+	m := menuAt(snap, Extras{
+		Login:     Login{Shown: rapid.Bool().Draw(t, "login"), On: rapid.Bool().Draw(t, "at login"), Can: rapid.Bool().Draw(t, "can")},
 		GivenBack: rapid.Uint64().Draw(t, "given back"), Workspaces: workspaces,
 	})
 	return m, running(snap)
@@ -132,7 +132,7 @@ func genMenu(t *rapid.T, label string) (menu, map[view.ID]bool) {
 
 // A desktop can neither add a line nor give it a check mark or a submenu later.
 func TestEveryMenuHasTheSameLines(t *testing.T) {
-	shape := menuAt(nil, menuOptions{})
+	shape := menuAt(nil, Extras{})
 	rapid.Check(t, func(t *rapid.T) {
 		m, _ := genMenu(t, "menu")
 		if len(m) != len(shape) {
@@ -231,7 +231,7 @@ func TestHold(t *testing.T) {
 	menu := func(p monitor.Policy, list ...monitor.Instance) (menu, map[view.ID]bool) {
 		snap := snapshot(slices.Clone(list)...)
 		snap.Policy = p
-		return menuAt(snap, menuOptions{}), running(snap)
+		return menuAt(snap, Extras{}), running(snap)
 	}
 	active := monitor.Policy{Active: true, Rules: rules()[:2], Idle: 2, Orphans: 1}
 	var many []monitor.Instance

@@ -14,7 +14,10 @@ type loginBook struct {
 	asked   int
 }
 
-func (l *loginBook) AtLogin() (on, can bool) { l.asked++; return l.on, l.can }
+func (l *loginBook) Extras() Extras {
+	l.asked++
+	return Extras{Login: Login{Shown: true, On: l.on, Can: l.can}}
+}
 
 func TestStartAtLogin(t *testing.T) {
 	for _, c := range []struct {
@@ -28,7 +31,7 @@ func TestStartAtLogin(t *testing.T) {
 		{"not possible", false, false, ""},
 	} {
 		o, canvas, _ := drawer(t)
-		o.opts.AtLogin = (&loginBook{on: c.on, can: c.can}).AtLogin
+		o.opts.Extras = (&loginBook{on: c.on, can: c.can}).Extras
 		for _, snap := range []*monitor.Snapshot{nil, snapshot(), snapshot(serena(2, "alpha", 0, 0))} {
 			o.see(t, snap)
 			if got := canvas.shown.line("login"); got.Title != "Start at login" || !got.Checkable || got.Checked != c.on || got.Disabled == c.can {
@@ -44,7 +47,7 @@ func TestStartAtLogin(t *testing.T) {
 func TestStartAtLoginInAnOpenMenu(t *testing.T) {
 	o, canvas, _ := drawer(t)
 	l := &loginBook{can: true}
-	o.opts.AtLogin = l.AtLogin
+	o.opts.Extras = l.Extras
 	o.see(t, snapshot())
 	asked := l.asked
 	o.tell(t, menuOpened)
@@ -65,7 +68,7 @@ func TestRedraw(t *testing.T) {
 	tray.Redraw() // does not wait
 	c, orders, clicks := &canvas{}, make(clicked, 1), make(chan int)
 	l := &loginBook{can: true}
-	o := &owner{paint: c, opts: Options{Orders: orders, AtLogin: l.AtLogin}, style: auto, now: time.Now, redraws: tray.redraws, clicks: clicks}
+	o := &owner{paint: c, opts: Options{Orders: orders, Extras: l.Extras}, now: time.Now, redraws: tray.redraws, clicks: clicks}
 	o.first()
 	l.on = true
 	ctx, cancel := context.WithCancel(context.Background())

@@ -27,29 +27,13 @@ const (
 // and "saved", so that the next one keeps to it while it is still about right.
 type figures map[string]int
 
-// menuOptions are what a menu says and offers besides the snapshot.
-type menuOptions struct {
-	Version string
-	Style   string  // of the icon
-	Before  figures // of the menu shown until now
-	Rows    *view.Rows
-	Login   loginState
-	// GivenBack is the memory, in bytes, that ended instances gave back since
-	// GivenSince; 0 for none.
-	GivenBack  uint64
-	GivenSince time.Time
-	Workspaces []Workspace // oldest first
-}
-
-// loginState is how start at login stands. The zero value is not shown.
-type loginState struct{ Shown, On, Can bool }
-
-// menuOf puts a snapshot in words. A nil snapshot is one that nobody has taken
-// yet. The result shares nothing with its arguments.
-func menuOf(snap *monitor.Snapshot, now time.Time, opts menuOptions) (menu, figures) {
+// menuOf puts a snapshot in words, given what was told of memory in the menu shown until
+// now. A nil snapshot is one that nobody has taken yet. The result shares nothing with its
+// arguments.
+func menuOf(snap *monitor.Snapshot, now time.Time, extras Extras, rows *view.Rows, before figures) (menu, figures) {
 	hint, head, said := "", "", figures{}
 	figure := func(of string, bytes uint64) int {
-		said[of] = quantise(bytes, opts.Before[of])
+		said[of] = quantise(bytes, before[of])
 		return said[of]
 	}
 	switch {
@@ -65,25 +49,25 @@ func menuOf(snap *monitor.Snapshot, now time.Time, opts menuOptions) (menu, figu
 	}
 	tooltip := "Lamplighter: " + strings.ToLower(head[:1]) + head[1:]
 	orders := ordersIn(snap, now)
-	list := opts.Rows.Of(snap)
+	list := rows.Of(snap)
 	servers, stops := serverLines(list, orders, now, figure)
 
 	// Lines that are to be read are enabled where they matter, because panels grey
 	// the text of one that is not.
-	m := menu{{Key: iconKey, Title: "Lamplighter", Tooltip: tooltip, Style: opts.Style, Mark: icons.Mark(snap.Worst()), Opens: true}}
+	m := menu{{Key: iconKey, Title: "Lamplighter", Tooltip: tooltip, Style: extras.Style, Mark: icons.Mark(snap.Worst()), Opens: true}}
 	m.add(line{Key: "head", Title: head, Action: openPage}, line{Key: "hint", Title: hint, Disabled: true})
 	m.add(padded(servers, listLines+1, line{})...)
 	m.add(givenUp(snap), separator, line{Key: "global", Title: "Open global dashboard", Action: openPage})
 	m.submenu(recentSubmenu(snap, now))
-	m.submenu(workspaceSubmenu(opts.Workspaces, now))
+	m.submenu(workspaceSubmenu(extras.Workspaces, now))
 	m.submenu(keepSubmenu(list, orders, now))
 	m.submenu(policySubmenu(snap.Policy, now))
-	m.add(line{Key: "given back", Title: givenWords(opts.GivenBack, opts.GivenSince, now), Action: openPage})
+	m.add(line{Key: "given back", Title: givenWords(extras.GivenBack, extras.GivenSince, now), Action: openPage})
 	m.add(warnings(snap.Warnings, orders.refused)...)
 	m.add(separator) // what ends something is apart from what opens something
 	m.submenu(line{Key: "restart", Title: "Restart"}, padded(restartEntries(list, orders), restartLines, line{}))
 	m.submenu(line{Key: "stop", Title: "Stop"}, padded(append(groups(snap.Policy), stops...), stopLines, line{}))
-	m.add(login(opts.Login), line{Key: "about", Title: "About Lamplighter " + monitor.Clean(opts.Version), Disabled: true})
+	m.add(login(extras.Login), line{Key: "about", Title: "About Lamplighter " + monitor.Clean(extras.Version), Disabled: true})
 	m.add(line{Key: "quit", Title: quit(snap.Totals()), Action: action{Order: view.Order{Verb: view.Quit}}})
 	return m, said
 }
@@ -109,7 +93,7 @@ func givenUp(snap *monitor.Snapshot) line {
 }
 
 // login is the line of start at login.
-func login(l loginState) line {
+func login(l Login) line {
 	if !l.Shown {
 		return line{Checkable: true}
 	}

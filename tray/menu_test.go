@@ -104,7 +104,7 @@ func TestTitles(t *testing.T) {
 		{"control and bidi", func(in *monitor.Instance) { in.ProjectName = "a\x1b[31m\u202eb\u200b\n\tc" }, "24284 - a[31mb c · Claude Code · idle 10 min · 150 MB"},
 	}
 	for _, c := range cases {
-		got := menuAt(snapshot(with(alpha, c.change)), menuOptions{}).of(view.Open)[0].Title
+		got := menuAt(snapshot(with(alpha, c.change)), Extras{}).of(view.Open)[0].Title
 		if got != c.want {
 			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
 		}
@@ -139,7 +139,7 @@ func TestHead(t *testing.T) {
 		{snapshot(with(a, func(in *monitor.Instance) { in.RSSBytes = 0 })), "1 server"},
 	}
 	for _, c := range cases {
-		if got := menuAt(c.snap, menuOptions{}).line("head").Title; got != c.want {
+		if got := menuAt(c.snap, Extras{}).line("head").Title; got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
@@ -151,8 +151,8 @@ func TestMenuOf(t *testing.T) {
 	full.Recent = []monitor.Event{event(monitor.EventStarted, alpha, time.Minute, ""), event(monitor.EventStopped, serena(2, "old", 0, 0), time.Hour, "")}
 	full.Policy = monitor.Policy{Active: true, Idle: 1, Rules: rules()}
 	full.Warnings = []string{"settings:\x1b[2J line 3 is not understood", "b", "c"}
-	all := menuOptions{
-		Version: "1.2.3", Login: loginState{Shown: true, On: true, Can: true}, GivenBack: 1_000_000_000, GivenSince: noon,
+	all := Extras{
+		Version: "1.2.3", Login: Login{Shown: true, On: true, Can: true}, GivenBack: 1_000_000_000, GivenSince: noon,
 		Workspaces: []Workspace{{ID: "w", Job: "notes", Project: "alpha", CreatedAt: noon}},
 	}
 	first := all
@@ -160,7 +160,7 @@ func TestMenuOf(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		snap *monitor.Snapshot
-		opts menuOptions
+		opts Extras
 		want string
 	}{
 		{"before the first look", nil, first, `Looking for servers -> open global
@@ -173,7 +173,7 @@ Workspaces: 1
 About Lamplighter 1.2.3 (grey)
 Quit Lamplighter (servers go on) -> quit
 `},
-		{"one server", snapshot(alpha), menuOptions{Version: "1.2.3"}, `1 server, 150 MB -> open global
+		{"one server", snapshot(alpha), Extras{Version: "1.2.3"}, `1 server, 150 MB -> open global
 24284 - alpha · Claude Code · idle 10 min · 150 MB -> open
 -
 Open global dashboard -> open global
@@ -188,7 +188,7 @@ Stop
 About Lamplighter 1.2.3 (grey)
 Quit Lamplighter (servers go on) -> quit
 `},
-		{"no servers", snapshot(), menuOptions{Version: "1.2.3"}, `No servers yet -> open global
+		{"no servers", snapshot(), Extras{Version: "1.2.3"}, `No servers yet -> open global
 Start your assistant, and its servers appear here (grey)
 -
 Open global dashboard -> open global
@@ -249,11 +249,11 @@ Quit Lamplighter (servers go on) -> quit
 	for i := range 300 {
 		list = append(list, serena(24282+i, "p", 0, 10))
 	}
-	m := menuAt(snapshot(list...), menuOptions{})
+	m := menuAt(snapshot(list...), Extras{})
 	if n, more := len(m.of(view.Open)), m.line("more").Title; n != listLines || more != "and 285 more: lamplighter status" {
 		t.Errorf("%d entries, more %q", n, more)
 	}
-	if m = menuAt(snapshot(list[:listLines+1]...), menuOptions{}); len(m.of(view.Open)) != listLines+1 {
+	if m = menuAt(snapshot(list[:listLines+1]...), Extras{}); len(m.of(view.Open)) != listLines+1 {
 		t.Errorf("one that finds the room of that line: %d entries", len(m.of(view.Open)))
 	}
 }
@@ -300,7 +300,7 @@ func FuzzTitle(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string) {
 		used := with(serena(24284, name, time.Hour, 1234), func(in *monitor.Instance) { in.Client.Name = name })
 		used.Plan = monitor.Plan{ShutdownAt: noon.Add(14 * time.Minute), Reason: name}
-		m := menuAt(snapshot(used), menuOptions{Version: name})
+		m := menuAt(snapshot(used), Extras{Version: name})
 		for _, l := range slices.Concat(m.of(view.Open), m.of(view.Stop), m.of(view.Keep), m.of(view.Pin)) {
 			for _, s := range []string{l.Title, l.Ended} {
 				if !utf8.ValidString(s) || len(s) > 1000 || monitor.Columns(s) > stopColumns {
@@ -330,7 +330,7 @@ func TestSharedServers(t *testing.T) {
 		in.State, in.Managed, in.Reason = monitor.StateParked, true, "no request for 10 min; wakes at the next request"
 		in.Sharing = &monitor.Sharing{Clients: clients[:1], SavedBytes: 108 * megabyte}
 	})
-	m := menuAt(snapshot(shared, parked), menuOptions{})
+	m := menuAt(snapshot(shared, parked), Extras{})
 	if want := "2 servers, 1 parked, 100 MB, sharing saves 300 MB"; m.line("head").Title != want {
 		t.Errorf("%q, want %q", m.line("head").Title, want)
 	}
@@ -360,7 +360,7 @@ func TestQuit(t *testing.T) {
 		"Quit Lamplighter (1 session ends, other servers go on)":                              {found, session},
 		"Quit Lamplighter (2 sessions end, other servers go on)":                              {session, shared, session},
 	} {
-		if got := menuAt(snapshot(servers...), menuOptions{}).line("quit").Title; got != want {
+		if got := menuAt(snapshot(servers...), Extras{}).line("quit").Title; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -378,7 +378,7 @@ func TestMenuInGroups(t *testing.T) {
 	for pid := 10; pid < 30; pid++ {
 		snap.Instances = append(snap.Instances, new(of(pid, []string{"Codex", "Claude Code"}[pid%2])))
 	}
-	m, _ := menuOf(snap, noon, menuOptions{})
+	m, _ := menuOf(snap, noon, Extras{}, nil, nil)
 	var shown []string
 	for _, l := range m {
 		if strings.HasPrefix(l.Key, "client ") || strings.HasPrefix(l.Key, "open ") || l.Key == "more" {
@@ -397,7 +397,7 @@ func TestMenuInGroups(t *testing.T) {
 		t.Errorf("below a heading %q, under Stop %q", open, stop)
 	}
 	snap.Instances = snap.Instances[:ungrouped]
-	m, _ = menuOf(snap, noon, menuOptions{})
+	m, _ = menuOf(snap, noon, Extras{}, nil, nil)
 	if open := m.line("open 10-1").Title; m.line("client Codex").Title != "" || open != "10 - memory · Codex · no dashboard · 100 MB" {
 		t.Errorf("a dozen is grouped, or does not name its clients: %q", open)
 	}

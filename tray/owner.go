@@ -21,7 +21,6 @@ type owner struct {
 	opts  Options
 	paint painter
 	now   func() time.Time
-	style func() string // of the icon
 
 	snapshots  <-chan *monitor.Snapshot
 	redraws    <-chan struct{}
@@ -89,8 +88,8 @@ func (o *owner) sleep() time.Duration {
 
 func (o *owner) menuEvent(e menuEvent) error {
 	now := o.now()
-	if e == menuOpened && o.opts.AtLogin != nil {
-		o.opts.AtLogin() // so that who answers from memory looks whether it still holds
+	if e == menuOpened {
+		o.opts.Extras() // so that who answers from memory looks whether it still holds
 	}
 	next, renew := o.open.after(e, now)
 	o.open = next
@@ -107,7 +106,7 @@ func (o *owner) draw() error {
 
 // drawAs shows the snapshot as it reads now; held keeps every line in place.
 func (o *owner) drawAs(now time.Time, held bool) error {
-	next, figures := menuOf(o.snap, now, o.menuOptions())
+	next, figures := menuOf(o.snap, now, o.opts.Extras(), o.opts.Rows, o.figures)
 	o.figures = figures
 	m := next
 	if held {
@@ -123,22 +122,6 @@ func (o *owner) drawAs(now time.Time, held bool) error {
 		return o.paint.show(changes)
 	}
 	return nil
-}
-
-// menuOptions are what the menu says and offers besides the snapshot.
-func (o *owner) menuOptions() menuOptions {
-	opts := menuOptions{Version: o.opts.Version, Style: o.style(), Before: o.figures, Rows: o.opts.Rows}
-	if o.opts.AtLogin != nil {
-		opts.Login.Shown = true
-		opts.Login.On, opts.Login.Can = o.opts.AtLogin()
-	}
-	if o.opts.GivenBack != nil {
-		opts.GivenBack, opts.GivenSince = o.opts.GivenBack()
-	}
-	if o.opts.Workspaces != nil {
-		opts.Workspaces = o.opts.Workspaces()
-	}
-	return opts
 }
 
 // settleTime is how long lines that end or keep something must have been in

@@ -54,14 +54,14 @@ func TestPolicyLines(t *testing.T) {
 	} {
 		snap := snapshot()
 		snap.Policy = c.policy
-		m := menuAt(snap, menuOptions{})
+		m := menuAt(snap, Extras{})
 		if got := m.line("policies").Title; got != c.want || (m.line("resume").Title != "") != (c.want != "" && c.policy.Paused) {
 			t.Errorf("%s:\n%s", c.name, drawn(m))
 		}
 	}
 	many := snapshot()
 	many.Policy.Rules = slices.Repeat(rules(), 9)
-	if n := len(menuAt(many, menuOptions{}).of("rule")); n != ruleLines {
+	if n := len(menuAt(many, Extras{}).of("rule")); n != ruleLines {
 		t.Errorf("%d rules", n)
 	}
 }
@@ -79,7 +79,7 @@ func TestGivenBack(t *testing.T) {
 		{161 * megabyte, 20 * day, "150 MB given back since 9 Feb"},
 		{1, 0, "under 10 MB given back this week"},
 	} {
-		m := menuAt(snapshot(), menuOptions{GivenBack: c.bytes, GivenSince: noon.Add(-c.ago)})
+		m := menuAt(snapshot(), Extras{GivenBack: c.bytes, GivenSince: noon.Add(-c.ago)})
 		if got := m.line("given back").Title; got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}

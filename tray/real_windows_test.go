@@ -103,7 +103,7 @@ func TestMenuOnWindows(t *testing.T) {
 	}))
 	t.Cleanup(func() { log.SetOutput(os.Stderr) })
 	snaps, orders := new(childSource), make(clicked, 8)
-	tray := New(Options{Source: snaps, Orders: orders, Version: "1.2.3"})
+	tray := New(Options{Source: snaps, Orders: orders, Extras: func() Extras { return Extras{Version: "1.2.3"} }})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	alpha := serena(24284, "alpha", 0, 0)

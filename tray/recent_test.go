@@ -63,7 +63,7 @@ func TestRecentLines(t *testing.T) {
 	} {
 		snap := snapshot(alpha, long)
 		snap.Recent = []monitor.Event{c.e}
-		got := menuAt(snap, menuOptions{}).under("recent")
+		got := menuAt(snap, Extras{}).under("recent")
 		if len(got) != 1 || got[0].Title != c.want {
 			t.Errorf("got %+v, want %q", got, c.want)
 		}
@@ -74,7 +74,7 @@ func TestRecentLines(t *testing.T) {
 	east := time.FixedZone("east", 3*3600)
 	snap := snapshot(alpha)
 	snap.Recent = []monitor.Event{event(monitor.EventStarted, alpha, 15*time.Hour, "")}
-	if m, _ := menuOf(snap, noon.In(east), menuOptions{}); titles(m.under("recent")) != "00:00 started: 24284 - alpha" {
+	if m, _ := menuOf(snap, noon.In(east), Extras{}, nil, nil); titles(m.under("recent")) != "00:00 started: 24284 - alpha" {
 		t.Errorf("in another zone: %q", titles(m.under("recent")))
 	}
 }
@@ -86,7 +86,7 @@ func TestRecentOpensWhatLives(t *testing.T) {
 		snap.Recent = append(snap.Recent, event(monitor.EventStarted, in, 0, ""))
 	}
 	var opens []string
-	for _, l := range menuAt(snap, menuOptions{}).under("recent") {
+	for _, l := range menuAt(snap, Extras{}).under("recent") {
 		opens = append(opens, string(l.Action.ID))
 	}
 	if want := []string{alpha.ID(), other.ID(), ""}; !slices.Equal(opens, want) {
@@ -123,7 +123,7 @@ func TestWhatIsSaidOfAnOrderToStop(t *testing.T) {
 		snap := snapshot(alpha)
 		snap.Recent = c.recent
 		snap.Warnings = []string{"a", "b"}
-		m := menuAt(snap, menuOptions{})
+		m := menuAt(snap, Extras{})
 		want := c.warning + " | a"
 		if c.warning == "" {
 			want = "a | b"
@@ -166,7 +166,7 @@ func TestRefusalsKeepTheirReason(t *testing.T) {
 		refusal := stop.Check(c.facts, stop.Order{})
 		snap := snapshot(long)
 		snap.Recent = []monitor.Event{event(monitor.EventStopRefused, long, 0, refusal.Why)}
-		got := titles(menuAt(snap, menuOptions{}).of("warning"))
+		got := titles(menuAt(snap, Extras{}).of("warning"))
 		want := "Not ended: " + c.why
 		if c.instead != "" {
 			want += " | " + c.instead
@@ -206,7 +206,7 @@ func TestWhatCanBeStopped(t *testing.T) {
 		}, "24284 - custome…ervices · idle 10 min · client an assi…g name · 150 MB"},
 	} {
 		in := with(alpha, func(in *monitor.Instance) { in.Client = &monitor.Client{Name: "Claude Code"} })
-		if got := titles(menuAt(snapshot(with(in, c.change)), menuOptions{}).of(view.Stop)); got != c.want {
+		if got := titles(menuAt(snapshot(with(in, c.change)), Extras{}).of(view.Stop)); got != c.want {
 			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
 		}
 	}
@@ -217,7 +217,7 @@ func TestStopHasRoomForSome(t *testing.T) {
 	for i := range 120 {
 		list = append(list, with(serena(24282+i, "p", 0, 10), func(in *monitor.Instance) { in.Recognised = i%2 == 0 || i > 90 }))
 	}
-	m := menuAt(snapshot(list...), menuOptions{})
+	m := menuAt(snapshot(list...), Extras{})
 	stops, more := m.of(view.Stop), m.line("more to stop").Title
 	if len(stops) != listLines || more != "and 60 more: lamplighter stop" {
 		t.Errorf("%d entries, more %q", len(stops), more)

@@ -15,7 +15,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"sync/atomic"
 	"time"
 
 	"lamplighter/monitor"
@@ -29,29 +28,31 @@ type Orders interface {
 	Do(o view.Order)
 }
 
-// Options are what a tray needs. Source, Orders and Tell are required.
+// Options are what a tray needs. All but Rows are required.
 type Options struct {
 	Source monitor.Source
 	Rows   *view.Rows // that others use as well; nil: each menu is put in words anew
 	Orders Orders
-	// AtLogin reports whether the program is started at login, and whether that can
-	// be switched. It is asked each time the menu is drawn or opened, on one
-	// goroutine, and must not wait. Who learns later that it is otherwise calls
-	// Tray.Redraw. The menu does not say it for nil.
-	AtLogin func() (on, can bool)
-	// GivenBack is how much memory, in bytes, ended instances gave back, and
-	// since when. It is asked each time the menu is drawn, on one goroutine, and
-	// must not wait. The menu shows nothing for nil or 0.
-	GivenBack func() (bytes uint64, since time.Time)
-	// Workspaces are those of jobs, oldest first, asked in the same way. Who has others
-	// calls Tray.Redraw. The menu shows none for nil.
-	Workspaces func() []Workspace
-	Style      string // of the icon: "auto" (also when empty), "light" or "dark"
-	Version    string
+	// Extras is asked each time the menu is drawn or opened, on one goroutine, and must
+	// not wait. Who learns that something is otherwise calls Tray.Redraw.
+	Extras func() Extras
 	// Tell is called, at most once and on any goroutine, with a sentence that the
 	// user should read when the desktop has no place for the icon at the start.
 	Tell func(text string)
 }
+
+// Extras are what a menu says and offers besides its snapshot.
+type Extras struct {
+	Version    string
+	Style      string // of the icon: "auto" (also when empty), "light" or "dark"
+	Login      Login
+	GivenBack  uint64 // memory, in bytes, that ended instances gave back since GivenSince; 0 is not shown
+	GivenSince time.Time
+	Workspaces []Workspace // of jobs, oldest first
+}
+
+// Login is how start at login stands. The zero value is not shown.
+type Login struct{ Shown, On, Can bool }
 
 // Errors of Serve, for errors.Is.
 var (
@@ -67,28 +68,14 @@ var (
 
 // Tray is the icon and its menu. Make it with New.
 type Tray struct {
-	opts Options
-
-	style   atomic.Value // a string
+	opts    Options
 	redraws monitor.Bell // the menu is to be drawn again
 }
 
 // New makes a tray that is not shown yet.
-func New(opts Options) *Tray {
-	t := &Tray{opts: opts, redraws: monitor.NewBell()}
-	t.style.Store(opts.Style)
-	return t
-}
+func New(opts Options) *Tray { return &Tray{opts: opts, redraws: monitor.NewBell()} }
 
-// SetStyle changes the style of the icon, as Options.Style has it, also while
-// the tray is shown. It may be called on any goroutine and never waits.
-func (t *Tray) SetStyle(style string) {
-	t.style.Store(style)
-	t.Redraw()
-}
-
-// Redraw draws the menu again, as what it says besides the snapshots may have
-// changed. It may be called on any goroutine and never waits.
+// Redraw draws the menu again, as its Extras may have changed. It may be called on any goroutine and never waits.
 func (t *Tray) Redraw() {
 	t.redraws.Ring()
 }
@@ -117,7 +104,7 @@ func (t *Tray) Serve(ctx context.Context) error {
 	snapshots, unsubscribe := t.opts.Source.Subscribe()
 	defer unsubscribe()
 	o := &owner{
-		opts: t.opts, paint: desk, now: time.Now, style: func() string { return t.style.Load().(string) },
+		opts: t.opts, paint: desk, now: time.Now,
 		snapshots: snapshots, redraws: t.redraws, clicks: clicks, menuEvents: events, lost: desk.lost,
 	}
 	return desk.run(ctx, o.first, o.loop)

@@ -49,8 +49,8 @@ func (c *canvas) show(changes []change) error {
 	return c.fail
 }
 
-// auto is the style of the icon in most tests.
-func auto() string { return "" }
+// plain are the extras of most tests.
+func plain() Extras { return Extras{} }
 
 // titles are those of the instances, after the first line.
 func (c *canvas) titles() string {
@@ -88,7 +88,7 @@ func drawer(t *testing.T) (*owner, *canvas, *time.Time) {
 	now := noon
 	c := &canvas{}
 	orders := make(clicked, 8)
-	o := &owner{paint: c, opts: Options{Orders: orders}, style: auto, now: func() time.Time { return now }}
+	o := &owner{paint: c, opts: Options{Orders: orders, Extras: plain}, now: func() time.Time { return now }}
 	o.first()
 	return o, c, &now
 }
@@ -198,15 +198,6 @@ func TestOpenMenuKeepsItsLines(t *testing.T) {
 	}
 }
 
-func TestSetStyle(t *testing.T) {
-	tray := New(Options{})
-	tray.SetStyle("light")
-	tray.SetStyle("dark")
-	if got := tray.style.Load(); got != "dark" || len(tray.redraws) != 1 {
-		t.Errorf("got %q, to be drawn %d times", got, len(tray.redraws))
-	}
-}
-
 func TestIconFollowsTheWorstStateAndTheStyle(t *testing.T) {
 	o, c, _ := drawer(t)
 	green := serena(2, "alpha", 0, 0)
@@ -214,7 +205,7 @@ func TestIconFollowsTheWorstStateAndTheStyle(t *testing.T) {
 	for _, s := range []*monitor.Snapshot{snapshot(), snapshot(green), snapshot(green), snapshot(red), snapshot(green)} {
 		o.see(t, s)
 	}
-	o.style = func() string { return "dark" }
+	o.opts.Extras = func() Extras { return Extras{Style: "dark"} }
 	o.see(t, o.snap)
 	o.see(t, o.snap)
 	want := []string{" ", " live_with_project", " zombie", " live_with_project", "dark live_with_project"}
@@ -237,7 +228,7 @@ func TestDrawsOnTheMinute(t *testing.T) {
 func TestLoopHandsOutClicksAndEnds(t *testing.T) {
 	snaps, clicks, orders := make(chan *monitor.Snapshot, 1), make(chan int), make(clicked, 8)
 	c := &canvas{}
-	o := &owner{paint: c, opts: Options{Orders: orders}, style: auto, now: time.Now, snapshots: snaps, clicks: clicks}
+	o := &owner{paint: c, opts: Options{Orders: orders, Extras: plain}, now: time.Now, snapshots: snaps, clicks: clicks}
 	snaps <- snapshot(serena(2, "alpha", 0, 0))
 	o.first()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -275,14 +266,14 @@ func TestLoopHandsOutClicksAndEnds(t *testing.T) {
 func TestLoopEndsWithTheBus(t *testing.T) {
 	lost := make(chan struct{})
 	close(lost)
-	o := &owner{paint: &canvas{}, style: auto, now: time.Now, lost: lost}
+	o := &owner{paint: &canvas{}, opts: Options{Extras: plain}, now: time.Now, lost: lost}
 	o.first()
 	if err := o.loop(context.Background()); !errors.Is(err, ErrBusLost) {
 		t.Errorf("got %v", err)
 	}
 	snaps := make(chan *monitor.Snapshot, 1)
 	snaps <- snapshot()
-	o = &owner{paint: &canvas{}, style: auto, now: time.Now}
+	o = &owner{paint: &canvas{}, opts: Options{Extras: plain}, now: time.Now}
 	o.first()
 	o.snapshots = snaps
 	o.paint.(*canvas).fail = ErrBusLost

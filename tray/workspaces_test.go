@@ -40,7 +40,7 @@ func TestWorkspacesInTheMenu(t *testing.T) {
 	for i := range 20 {
 		list = append(list, Workspace{ID: fmt.Sprint(i), Job: fmt.Sprintf("job %d", i), Project: "alpha"})
 	}
-	o.opts.Workspaces = func() []Workspace { return list }
+	o.opts.Extras = func() Extras { return Extras{Workspaces: list} }
 	o.see(t, snapshot(serena(2, "alpha", 0, 0)))
 	if got := c.under("workspaces"); !strings.HasPrefix(got, "job 19 · alpha") || !strings.HasSuffix(got, "and 5 more: lamplighter workspace list") {
 		t.Errorf("shows %s", got)

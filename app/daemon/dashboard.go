@@ -181,7 +181,8 @@ func (b *background) reloaded(s config.Settings, err error) {
 	default:
 		b.notices.set(aboutSettings)
 		if !hidden {
-			b.icon.SetStyle(string(s.TrayIcon))
+			b.style.Store(string(s.TrayIcon))
+			b.icon.Redraw()
 		}
 	}
 }

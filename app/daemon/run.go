@@ -51,6 +51,7 @@ type background struct {
 
 	model    *watch.Watch
 	icon     *tray.Tray
+	style    atomic.Value // of the icon, a string
 	web      *api.Web
 	recorder *dashboard.Recorder
 	opener   *opener

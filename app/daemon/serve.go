@@ -122,16 +122,20 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 	defer close(stopped)
 	go b.exitInTime(ctx, stopped)
 
+	b.style.Store(string(b.settings.TrayIcon))
 	b.icon = tray.New(tray.Options{
-		Source:     b.model,
-		Rows:       rows,
-		Orders:     desk,
-		AtLogin:    atLogin.AtLogin,
-		GivenBack:  givenBack,
-		Workspaces: b.menuWorkspaces,
-		Style:      string(b.settings.TrayIcon),
-		Version:    b.Version,
-		Tell:       func(text string) { b.tell("%s", text) },
+		Source: b.model,
+		Rows:   rows,
+		Orders: desk,
+		Extras: func() tray.Extras {
+			extras := tray.Extras{Version: b.Version, Style: b.style.Load().(string), Login: tray.Login{Shown: true}, Workspaces: b.menuWorkspaces()}
+			extras.Login.On, extras.Login.Can = atLogin.AtLogin()
+			if givenBack != nil {
+				extras.GivenBack, extras.GivenSince = givenBack()
+			}
+			return extras
+		},
+		Tell: func(text string) { b.tell("%s", text) },
 	})
 	starting := newSupervisor(b.log, b.Limits.Parts)
 	starting.Add(service{"launcher", b.launcher.Serve})
