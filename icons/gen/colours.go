@@ -69,16 +69,13 @@ func forPanel(img image.Image) *image.NRGBA64 {
 		}
 		right := int(v) * 0x101 * a / 0xffff // premultiplied
 		near := right&^0xff | int(v)
-		switch {
-		case near-right > 0x80:
-			near -= 0x100
-		case right-near > 0x80:
+		if near < right-0x80 {
 			near += 0x100
 		}
-		for near > a {
+		if near > min(right+0x80, a) {
 			near -= 0x100
 		}
-		for near < 0 {
+		if near < 0 {
 			near += 0x100
 		}
 		return uint16((near*0xffff + a - 1) / a) // the smallest that gives near again
