@@ -24,12 +24,12 @@ func liveNow(port int, project string) monitor.Instance {
 }
 
 // served is a host and a tray that shows snap.
-func served(t *testing.T, snap *monitor.Snapshot, env ...string) (*traytest.Host, *child, string) {
+func served(t *testing.T, snap *monitor.Snapshot) (*traytest.Host, *child, string) {
 	t.Helper()
 	address, _ := traytest.StartBus(t)
 	h := traytest.NewHost(t, address)
 	h.Appear(t)
-	c := startChild(t, address, snap, env...)
+	c := startChild(t, address, snap)
 	return h, c, h.AwaitItem(t)
 }
 
@@ -59,7 +59,7 @@ func TestPanelReadsTheMenu(t *testing.T) {
 		"parked - epsilon · Claude Code · 100 MB",
 		"24286 - NO PROJECT · Claude Code · 100 MB",
 		"-", "Open global dashboard", "Keep",
-		"-", "Stop", "About Lamplighter 1.2.3", "Quit Lamplighter (servers go on)",
+		"-", "Stop", "Start at login", "About Lamplighter 1.2.3", "Quit Lamplighter (servers go on)",
 	}, "\n")
 	waitFor(t, "the menu", func() bool { return h.Labels(t, sender) == want })
 	for prefix, mark := range map[string]icons.Mark{

@@ -20,9 +20,6 @@ import (
 // lines of JSON (or "style NAME"), orders and log lines go out.
 const childEnv = "LAMPLIGHTER_TEST_TRAY_CHILD"
 
-// childLogin makes the child offer to start at login, which is off at first.
-const childLogin = childEnv + "_LOGIN=1"
-
 type childSource struct {
 	feed monitor.Feed[*monitor.Snapshot]
 }
@@ -87,11 +84,10 @@ func runChild() int {
 		return 2
 	}
 	actions := childActions{mu: &sync.Mutex{}, login: &atomic.Bool{}, redraw: func() { t.Redraw() }, quit: cancel}
-	name, value, _ := strings.Cut(childLogin, "=")
 	opts := Options{
 		Source: source, Orders: actions, Tell: actions.say,
 		Extras: func() Extras {
-			return Extras{Version: "1.2.3", Style: icon.Load().(string), Login: Login{Shown: os.Getenv(name) == value, On: actions.login.Load(), Can: true}}
+			return Extras{Version: "1.2.3", Style: icon.Load().(string), AtLogin: actions.login.Load(), CanSwitch: true}
 		},
 	}
 	t = New(opts)

@@ -124,7 +124,7 @@ func genMenu(t *rapid.T, label string) (menu, map[view.ID]bool) {
 		workspaces = append(workspaces, Workspace{ID: strconv.Itoa(n), Job: fmt.Sprint("job ", n)})
 	}
 	m := menuAt(snap, Extras{
-		Login:     Login{Shown: rapid.Bool().Draw(t, "login"), On: rapid.Bool().Draw(t, "at login"), Can: rapid.Bool().Draw(t, "can")},
+		AtLogin: rapid.Bool().Draw(t, "at login"), CanSwitch: rapid.Bool().Draw(t, "can"),
 		GivenBack: rapid.Uint64().Draw(t, "given back"), Workspaces: workspaces,
 	})
 	return m, running(snap)

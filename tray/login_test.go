@@ -16,7 +16,7 @@ type loginBook struct {
 
 func (l *loginBook) Extras() Extras {
 	l.asked++
-	return Extras{Login: Login{Shown: true, On: l.on, Can: l.can}}
+	return Extras{AtLogin: l.on, CanSwitch: l.can}
 }
 
 func TestStartAtLogin(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestPanelSwitchesStartAtLogin(t *testing.T) {
-	h, c, sender := served(t, snapshot(liveNow(24284, "alpha")), childLogin)
+	h, c, sender := served(t, snapshot(liveNow(24284, "alpha")))
 	want := strings.Join([]string{
 		"1 server, 100 MB", "24284 - alpha · Claude Code · 100 MB", "-", "Open global dashboard", "Keep",
 		"-", "Stop", "Start at login", "About Lamplighter 1.2.3", "Quit Lamplighter (servers go on)",

@@ -67,7 +67,7 @@ func menuOf(snap *monitor.Snapshot, now time.Time, extras Extras, rows *view.Row
 	m.add(separator) // what ends something is apart from what opens something
 	m.submenu(line{Key: "restart", Title: "Restart"}, padded(restartEntries(list, orders), restartLines, line{}))
 	m.submenu(line{Key: "stop", Title: "Stop"}, padded(append(groups(snap.Policy), stops...), stopLines, line{}))
-	m.add(login(extras.Login), line{Key: "about", Title: "About Lamplighter " + monitor.Clean(extras.Version), Disabled: true})
+	m.add(login(extras.AtLogin, extras.CanSwitch), line{Key: "about", Title: "About Lamplighter " + monitor.Clean(extras.Version), Disabled: true})
 	m.add(line{Key: "quit", Title: quit(snap.Totals()), Action: action{Order: view.Order{Verb: view.Quit}}})
 	return m, said
 }
@@ -93,11 +93,8 @@ func givenUp(snap *monitor.Snapshot) line {
 }
 
 // login is the line of start at login.
-func login(l Login) line {
-	if !l.Shown {
-		return line{Checkable: true}
-	}
-	return line{Key: "login", Title: "Start at login", Checkable: true, Checked: l.On, Disabled: !l.Can, Action: action{Order: view.Order{Verb: view.Login, On: !l.On}}}
+func login(on, canSwitch bool) line {
+	return line{Key: "login", Title: "Start at login", Checkable: true, Checked: on, Disabled: !canSwitch, Action: action{Order: view.Order{Verb: view.Login, On: !on}}}
 }
 
 // warnings are those of the snapshot, after what was said about the last order

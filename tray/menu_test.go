@@ -152,7 +152,7 @@ func TestMenuOf(t *testing.T) {
 	full.Policy = monitor.Policy{Active: true, Idle: 1, Rules: rules()}
 	full.Warnings = []string{"settings:\x1b[2J line 3 is not understood", "b", "c"}
 	all := Extras{
-		Version: "1.2.3", Login: Login{Shown: true, On: true, Can: true}, GivenBack: 1_000_000_000, GivenSince: noon,
+		Version: "1.2.3", AtLogin: true, CanSwitch: true, GivenBack: 1_000_000_000, GivenSince: noon,
 		Workspaces: []Workspace{{ID: "w", Job: "notes", Project: "alpha", CreatedAt: noon}},
 	}
 	first := all
@@ -185,6 +185,7 @@ Keep
 -
 Stop
   24284 - alpha · idle 10 min · client Claude Code · 150 MB -> stop
+[ ] Start at login (grey) -> switch login
 About Lamplighter 1.2.3 (grey)
 Quit Lamplighter (servers go on) -> quit
 `},
@@ -193,6 +194,7 @@ Start your assistant, and its servers appear here (grey)
 -
 Open global dashboard -> open global
 -
+[ ] Start at login (grey) -> switch login
 About Lamplighter 1.2.3 (grey)
 Quit Lamplighter (servers go on) -> quit
 `},

@@ -38,10 +38,10 @@ type child struct {
 	done  chan struct{} // closed when it has ended
 }
 
-func startChild(t *testing.T, address string, first *monitor.Snapshot, env ...string) *child {
+func startChild(t *testing.T, address string, first *monitor.Snapshot) *child {
 	t.Helper()
 	c := &child{cmd: exec.Command(os.Args[0]), done: make(chan struct{})}
-	c.cmd.Env = append(append(os.Environ(), childEnv+"=auto", "DBUS_SESSION_BUS_ADDRESS="+address, "GORACE=exitcode=0"), env...)
+	c.cmd.Env = append(os.Environ(), childEnv+"=auto", "DBUS_SESSION_BUS_ADDRESS="+address, "GORACE=exitcode=0")
 	stdin, err := c.cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

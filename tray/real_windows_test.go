@@ -139,7 +139,7 @@ func TestMenuOnWindows(t *testing.T) {
 		return lines
 	}
 	const empty = "No servers yet | Start your assistant, and its servers appear here |  | Open global dashboard |  | " +
-		"About Lamplighter 1.2.3 | Quit Lamplighter (servers go on)"
+		"Start at login | About Lamplighter 1.2.3 | Quit Lamplighter (servers go on)"
 	wait("the tray", func() bool { return trayWindow() != 0 })
 	shows(empty)
 	one := snapshot(alpha)
@@ -148,7 +148,7 @@ func TestMenuOnWindows(t *testing.T) {
 	now := started.At.Format("15:04")
 	first := shows("1 server | 24284 - alpha · Claude Code |  | Open global dashboard | Recent [" + now + " started: 24284 - alpha] | " +
 		"Keep [For 1 h: | 24284 - alpha · Claude Code | Until unpinned: | 24284 - alpha · Claude Code] |  | " +
-		"Stop [24284 - alpha · client Claude Code] | About Lamplighter 1.2.3 | Quit Lamplighter (servers go on)")
+		"Stop [24284 - alpha · client Claude Code] | Start at login | About Lamplighter 1.2.3 | Quit Lamplighter (servers go on)")
 	click := func(l winLine) { postMessage.Call(trayWindow(), wmCommand, l.id, 0) }
 	click(first[4].lines[0])
 	if got := <-orders; got != "open 24284-7" {
@@ -172,7 +172,7 @@ func TestMenuOnWindows(t *testing.T) {
 	lines := shows("1 server | 24284 - alpha · Claude Code |  | Open global dashboard | " +
 		"Keep [For 1 h: | 24284 - alpha · Claude Code · pinned | Until unpinned: | 24284 - alpha · Claude Code] | " +
 		"Policies [Pause for 1 h | Pause for today | Pause until resumed |  | End orphaned servers after 10 min | End idle servers | Tell of servers over 2 GB | Idle servers: never end | Idle servers: end after 10 min | Idle servers: end after 30 min | Idle servers: end after 1 h | Idle servers: also with a client connected] |  | " +
-		"Stop [Stop 2 idle | 24284 - alpha · pinned · client Claude Code] | About Lamplighter 1.2.3 | Quit Lamplighter (servers go on)")
+		"Stop [Stop 2 idle | 24284 - alpha · pinned · client Claude Code] | Start at login | About Lamplighter 1.2.3 | Quit Lamplighter (servers go on)")
 	keep, policies := lines[4].lines, lines[5].lines
 	for _, c := range []struct {
 		line            winLine

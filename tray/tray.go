@@ -45,14 +45,12 @@ type Options struct {
 type Extras struct {
 	Version    string
 	Style      string // of the icon: "auto" (also when empty), "light" or "dark"
-	Login      Login
+	AtLogin    bool   // the program is started at login
+	CanSwitch  bool   // that can be changed
 	GivenBack  uint64 // memory, in bytes, that ended instances gave back since GivenSince; 0 is not shown
 	GivenSince time.Time
 	Workspaces []Workspace // of jobs, oldest first
 }
-
-// Login is how start at login stands. The zero value is not shown.
-type Login struct{ Shown, On, Can bool }
 
 // Errors of Serve, for errors.Is.
 var (

@@ -128,8 +128,8 @@ func (b *background) serve(ordered context.Context, lockHeld bool) error {
 		Rows:   rows,
 		Orders: desk,
 		Extras: func() tray.Extras {
-			extras := tray.Extras{Version: b.Version, Style: b.style.Load().(string), Login: tray.Login{Shown: true}, Workspaces: b.menuWorkspaces()}
-			extras.Login.On, extras.Login.Can = atLogin.AtLogin()
+			extras := tray.Extras{Version: b.Version, Style: b.style.Load().(string), Workspaces: b.menuWorkspaces()}
+			extras.AtLogin, extras.CanSwitch = atLogin.AtLogin()
 			if givenBack != nil {
 				extras.GivenBack, extras.GivenSince = givenBack()
 			}
