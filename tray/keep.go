@@ -21,29 +21,29 @@ func pinnable(s *view.Server) bool { return s.CanStop() || s.Pinned }
 // can be pinned. Where there is no room for all, those that will be ended or are
 // kept come first, and those that are pinned.
 func keepSubmenu(servers []*view.Server, orders orders, now time.Time) (top line, lines []line) {
-	most := 0 // that found no room in one list
-	list := func(heading string, fit, first func(*view.Server) bool, entry func(*view.Server) line, hidden line) []line {
-		shown, over := chosen(servers, fit, first)
-		most = max(most, over)
-		lines := []line{{}} // a heading, which is hidden with all of them
-		if len(shown) > 0 {
-			lines[0] = line{Key: heading, Title: heading, Disabled: true}
-		}
-		for _, s := range shown {
-			lines = append(lines, entry(s))
-		}
-		return padded(lines, 1+keepLines, hidden)
-	}
 	concerned := func(s *view.Server) bool { return planned(s, now) || s.Kept(now) }
-	keep := func(s *view.Server) line { return keepEntry(s, orders, now) }
 	pinned := func(s *view.Server) bool { return s.Pinned }
-	pin := func(s *view.Server) line { return pinEntry(s, orders) }
-	lines = append(list("For 1 h:", (*view.Server).CanStop, concerned, keep, line{}), list("Until unpinned:", pinnable, pinned, pin, line{Checkable: true})...)
+	toKeep, overKeep := chosen(servers, (*view.Server).CanStop, concerned)
+	toPin, overPin := chosen(servers, pinnable, pinned)
+	lines = headed("For 1 h:", toKeep, func(s *view.Server) line { return keepEntry(s, orders, now) }, line{})
+	lines = append(lines, headed("Until unpinned:", toPin, func(s *view.Server) line { return pinEntry(s, orders) }, line{Checkable: true})...)
 	more := line{}
-	if most > 0 {
-		more = line{Key: "more to keep", Title: fmt.Sprintf("and %d more: global dashboard", most), Action: openPage}
+	if over := max(overKeep, overPin); over > 0 {
+		more = line{Key: "more to keep", Title: fmt.Sprintf("and %d more: global dashboard", over), Action: openPage}
 	}
 	return line{Key: "keep", Title: "Keep"}, append(lines, more)
+}
+
+// headed is a list below a heading, which is hidden with all of them.
+func headed(heading string, servers []*view.Server, entry func(*view.Server) line, hidden line) []line {
+	lines := []line{{}}
+	if len(servers) > 0 {
+		lines[0] = line{Key: heading, Title: heading, Disabled: true}
+	}
+	for _, s := range servers {
+		lines = append(lines, entry(s))
+	}
+	return padded(lines, 1+keepLines, hidden)
 }
 
 // chosen gives at most keepLines of the servers that fit, in their order, and how
