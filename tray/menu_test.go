@@ -395,12 +395,13 @@ func TestMenuInGroups(t *testing.T) {
 		t.Errorf("%q", shown)
 	}
 	// The heading names the client, and where there is none each line does; so does Stop, which has none.
-	if open, stop := m.line("open 10-1").Title, m.line("stop 10-1").Title; open != "10 - memory · no dashboard · 100 MB" || stop != "10 - memory · client Codex · 100 MB" {
+	open, stop := m.line("open 10-1").Title, m.line("stop 10-1").Title
+	if open != "10 - memory · no dashboard · 100 MB" || stop != "10 - memory · client Codex · 100 MB" {
 		t.Errorf("below a heading %q, under Stop %q", open, stop)
 	}
 	snap.Instances = snap.Instances[:ungrouped]
 	m, _ = menuOf(snap, noon, Extras{}, nil, nil)
-	if open := m.line("open 10-1").Title; m.line("client Codex").Title != "" || open != "10 - memory · Codex · no dashboard · 100 MB" {
+	if open = m.line("open 10-1").Title; m.line("client Codex").Title != "" || open != "10 - memory · Codex · no dashboard · 100 MB" {
 		t.Errorf("a dozen is grouped, or does not name its clients: %q", open)
 	}
 }
