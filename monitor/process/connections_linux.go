@@ -7,6 +7,9 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
 )
 
 func listeningEnds(pids []int) ([]tcpEnd, error) {
@@ -42,25 +45,43 @@ func (p procfs) withHolders(all []tcpEnd, pids []int) ([]tcpEnd, error) {
 		at[uint64(s.inode)] = append(at[uint64(s.inode)], s)
 	}
 	for _, pid := range pids {
-		o, err := p.open(pid)
-		if err == nil {
-			var ends []end
-			ends, err = o.endsOf(true)
-			o.close()
-			for _, e := range ends {
-				for _, s := range at[e.inode] {
-					if e.socket {
-						s.pid = pid
-						all = append(all, s)
-					}
-				}
-			}
-		}
+		held, err := p.sockets(pid)
 		if err != nil && !errors.Is(err, ErrGone) && !errors.Is(err, fs.ErrPermission) {
 			return nil, err
 		}
+		for _, inode := range held {
+			for _, s := range at[inode] {
+				s.pid = pid
+				all = append(all, s)
+			}
+		}
 	}
 	return all, nil
+}
+
+// sockets are the inodes of those that a process has open, once for each descriptor. Who has
+// one is asked of each server in turn, so that no more is read than that.
+func (p procfs) sockets(pid int) (inodes []uint64, err error) {
+	dir, err := openAt(unix.AT_FDCWD, p.path(pid, "/fd"), unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return nil, p.failed("listing the descriptors of", pid, err)
+	}
+	defer unix.Close(dir)
+	var buf [2 << 10]byte
+	fds, err := numbers(dir, buf[:])
+	for _, fd := range fds {
+		n, failed := unix.Readlinkat(dir, strconv.Itoa(fd), buf[:])
+		switch isSocket, inode, ok := parseEndLink(buf[:max(n, 0)]); {
+		case failed != nil && !errors.Is(failed, unix.ENOENT): // else it was closed meanwhile
+			err = failed
+		case failed == nil && ok && isSocket:
+			inodes = append(inodes, inode)
+		}
+	}
+	if err != nil {
+		return nil, p.failed("listing the descriptors of", pid, err)
+	}
+	return inodes, nil
 }
 
 // PeerIsOurs reports whether the other end of a connection within this machine is

@@ -80,10 +80,7 @@ func (p procfs) openAs(id monitor.Identity) (opened, error) {
 
 // ends lists the sockets and the pipes without a name that a process has open, sorted by
 // descriptor.
-func (o opened) ends() ([]end, error) { return o.endsOf(false) }
-
-// endsOf is ends, or its sockets alone, which cost less.
-func (o opened) endsOf(socketsAlone bool) (ends []end, err error) {
+func (o opened) ends() (ends []end, err error) {
 	held, err := openAt(o.dir, "fd", unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, o.fs.failed("listing the descriptors of", o.pid, err)
@@ -93,7 +90,7 @@ func (o opened) endsOf(socketsAlone bool) (ends []end, err error) {
 	fds, err := numbers(held, buf[:])
 	slices.Sort(fds)
 	for _, fd := range fds {
-		e, ok, failed := endAt(held, fd, socketsAlone)
+		e, ok, failed := endAt(held, fd)
 		// A descriptor that was closed meanwhile is none.
 		if err == nil && !errors.Is(failed, unix.ENOENT) {
 			err = failed
@@ -115,7 +112,7 @@ func (o opened) endsOf(socketsAlone bool) (ends []end, err error) {
 // nor a pipe. The mode of its link says how it was opened.
 //
 // Source: tid_fd_update_inode in fs/proc/fd.c of Linux; lsof relies on it, too.
-func endAt(dir, fd int, socketsAlone bool) (e end, ok bool, err error) {
+func endAt(dir, fd int) (e end, ok bool, err error) {
 	name := strconv.Itoa(fd)
 	var link [64]byte
 	n, err := unix.Readlinkat(dir, name, link[:])
@@ -123,8 +120,8 @@ func endAt(dir, fd int, socketsAlone bool) (e end, ok bool, err error) {
 		return end{}, false, err
 	}
 	e = end{fd: fd, access: unix.O_RDWR}
-	if e.socket, e.inode, ok = parseEndLink(link[:n]); !ok || e.socket || socketsAlone {
-		return e, ok && (e.socket || !socketsAlone), nil
+	if e.socket, e.inode, ok = parseEndLink(link[:n]); !ok || e.socket {
+		return e, ok, nil
 	}
 	var st unix.Stat_t
 	err = unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)

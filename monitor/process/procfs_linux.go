@@ -172,6 +172,7 @@ func list(path string, buf []byte) ([]int, error) {
 // of each, as os.File does: all processes are listed once a second while some are started. What is
 // read goes into buf.
 func numbers(dir int, buf []byte) (all []int, err error) {
+	all = make([]int, 0, len(buf)/28) // an entry has 24 bytes or 32
 	const lengthAt, nameAt = int(unsafe.Offsetof(unix.Dirent{}.Reclen)), int(unsafe.Offsetof(unix.Dirent{}.Name))
 	for {
 		n, err := retry(func() (int, error) { return unix.Getdents(dir, buf) })
