@@ -240,7 +240,7 @@ const (
 // restart tells what Lamplighter can start again, and what only its client can.
 func (w *Server) restart(in *monitor.Instance) *string {
 	switch {
-	case in.State == monitor.StateParked || in.State == monitor.StateStarting || !in.Recognised:
+	case !w.CanStop() || in.State == monitor.StateStarting:
 		return nil
 	case w.SharedBy != nil:
 		return new(ClientsKept)

@@ -241,6 +241,7 @@ func TestRestartWords(t *testing.T) {
 		"of nobody":   {live(monitor.Instance{}), "", ""},
 		"left":        {live(monitor.Instance{Client: codex, Evidence: monitor.Evidence{ClientGone: true}}), "", ""},
 		"not certain": {monitor.Instance{State: monitor.StateLive, Client: codex}, "", ""},
+		"ended":       {monitor.Instance{State: monitor.StateZombie, Cause: monitor.CauseDefunct, Recognised: true, Client: codex}, "", ""},
 		"parked":      {monitor.Instance{State: monitor.StateParked, Sharing: sharing, Recognised: true}, "", ""},
 	} {
 		if s := Of(&c.in); Value(s.Restart) != c.how || s.Words.Restart != c.want {
