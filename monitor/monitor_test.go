@@ -110,15 +110,15 @@ func TestWorstAndTotals(t *testing.T) {
 		t.Errorf("empty: %q %+v", s.Worst(), s.Totals())
 	}
 	for _, step := range []struct{ add, worst State }{
-		{StateParked, StateParked}, {StateProject, StateProject}, {StateNoProject, StateNoProject},
-		{StateStarting, StateStarting}, {StateZombie, StateZombie}, {StateProject, StateZombie},
+		{StateParked, StateParked}, {StateProject, StateProject}, {StateStarting, StateStarting},
+		{StateNoProject, StateNoProject}, {StateStarting, StateNoProject}, {StateZombie, StateZombie}, {StateProject, StateZombie},
 	} {
 		s.Instances = append(s.Instances, new(Instance{State: step.add, RSSBytes: 10}))
 		if got := s.Worst(); got != step.worst {
 			t.Errorf("with %s: worst is %s, want %s", step.add, got, step.worst)
 		}
 	}
-	if got := s.Totals(); got != (Totals{Instances: 6, Attention: 1, Parked: 1, RSSBytes: 60}) {
+	if got := s.Totals(); got != (Totals{Instances: 7, Attention: 1, Parked: 1, RSSBytes: 70}) {
 		t.Errorf("totals %+v", got)
 	}
 }

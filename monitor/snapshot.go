@@ -37,7 +37,8 @@ func (s *Snapshot) Instance(id Identity) *Instance {
 }
 
 // Worst is the state of what is listed that most needs to be seen: any zombie
-// before anything else, then starting, then live. It is empty when there is none.
+// before anything else, then one without a project, then starting, then live. It is empty
+// when there is none.
 func (s *Snapshot) Worst() State {
 	worst := -1
 	for _, in := range s.Instances {

@@ -16,7 +16,7 @@ const (
 )
 
 // bySeverity are the states, the one that most needs to be seen last.
-var bySeverity = []State{StateParked, StateLive, StateProject, StateNoProject, StateStarting, StateZombie}
+var bySeverity = []State{StateParked, StateLive, StateProject, StateStarting, StateNoProject, StateZombie}
 
 // Cause says why an instance is red.
 type Cause string

@@ -188,7 +188,7 @@ function Foot({ found, all }) {
 // The rows of a table, and the servers as data: what the columns of their table hold, how they are filtered,
 // sorted, grouped, and kept in their places. Pure.
 
-const severity = { zombie: 0, starting: 1, live_no_project: 2, live_with_project: 3, live: 3, parked: 4 };
+const severity = { zombie: 0, live_no_project: 1, starting: 2, live_with_project: 3, live: 3, parked: 4 };
 
 // columns in their order. value is what they sort by; unknown is null and comes
 // last either way. Numbers begin with the largest.
