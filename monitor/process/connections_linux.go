@@ -30,7 +30,7 @@ func connectedEnds(port int) ([]tcpEnd, error) {
 	proc := system()
 	var pids []int
 	if len(all) > 0 {
-		if pids, err = list(proc.root, make([]byte, listing)); err != nil {
+		if pids, err = list(proc.root); err != nil {
 			return nil, fmt.Errorf("listing %s: %w", proc.root, err)
 		}
 	}
@@ -67,7 +67,7 @@ func (p procfs) sockets(pid int) (inodes []uint64, err error) {
 		return nil, p.failed("listing the descriptors of", pid, err)
 	}
 	defer unix.Close(dir)
-	var buf [2 << 10]byte
+	var buf [1 << 10]byte
 	fds, err := numbers(dir, buf[:])
 	for _, fd := range fds {
 		n, failed := unix.Readlinkat(dir, strconv.Itoa(fd), buf[:])

@@ -129,7 +129,7 @@ func SharesPath(pid int, path string) (bool, error) {
 // Source: /proc/PID/environ, proc(5).
 func Marked(name, value string) (found []monitor.Identity, err error) {
 	above, err := Above(Local(), os.Getpid())
-	pids, failed := list(system().root, make([]byte, listing))
+	pids, failed := list(system().root)
 	if err := errors.Join(err, failed); err != nil {
 		return nil, fmt.Errorf("looking for processes marked with %s: %w", name, err)
 	}

@@ -127,7 +127,7 @@ func waitForState(t testing.TB, pid int, want RunState) {
 // watches that other tests have dropped close whenever the garbage collector runs.
 func openDescriptors(t testing.TB) int {
 	t.Helper()
-	fds, err := list("/proc/self/fd", make([]byte, listing))
+	fds, err := list("/proc/self/fd")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// diagBuffer takes what the kernel sends at once: 32 KiB at most, and no more than it is offered.
-const diagBuffer = 32 << 10
-
 // States of net/tcp_states.h, which unix sockets have as well.
 const (
 	tcpEstablished = 1
@@ -42,10 +39,11 @@ func askDiag(question any, flags uint16) (answers [][]byte, err error) {
 	if err == nil {
 		err = unix.Sendto(fd, message.Bytes(), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK})
 	}
-	buf := make([]byte, diagBuffer)
+	buf := buffers.Get().(*buffer)
+	defer buffers.Put(buf)
 	for done := false; err == nil && !done; {
 		var n int
-		n, err = retry(func() (int, error) { return unix.Read(fd, buf) }) // nobody but the kernel may send to it
+		n, err = retry(func() (int, error) { return unix.Read(fd, buf[:]) }) // nobody but the kernel may send to it
 		if err == nil {
 			var more [][]byte
 			more, done, err = parseAnswers(buf[:n])

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -29,8 +30,12 @@ type procfs struct{ root string }
 
 func system() procfs { return procfs{"/proc"} }
 
-// listing takes the names of about 1,000 processes.
-const listing = 32 << 10
+// buffer takes the names of about 1,000 processes, and what the kernel sends at once about
+// sockets: 32 KiB at most, and no more than it is offered.
+type buffer [32 << 10]byte
+
+// buffers are those that nobody uses just now.
+var buffers = sync.Pool{New: func() any { return new(buffer) }}
 
 func (p procfs) path(pid int, name string) string {
 	return p.root + "/" + strconv.Itoa(pid) + name
@@ -159,20 +164,21 @@ func (o opened) readLink(name string) (string, error) {
 }
 
 // list is numbers of a directory given by its path: processes in /proc, threads in task.
-func list(path string, buf []byte) ([]int, error) {
+func list(path string) ([]int, error) {
 	dir, err := openAt(unix.AT_FDCWD, path, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(dir)
-	return numbers(dir, buf)
+	buf := buffers.Get().(*buffer)
+	defer buffers.Put(buf)
+	return numbers(dir, buf[:])
 }
 
 // numbers are the names of a directory that are numbers, see getdents64(2). It makes no string
 // of each, as os.File does: all processes are listed once a second while some are started. What is
 // read goes into buf.
 func numbers(dir int, buf []byte) (all []int, err error) {
-	all = make([]int, 0, len(buf)/28) // an entry has 24 bytes or 32
 	const lengthAt, nameAt = int(unsafe.Offsetof(unix.Dirent{}.Reclen)), int(unsafe.Offsetof(unix.Dirent{}.Name))
 	for {
 		n, err := retry(func() (int, error) { return unix.Getdents(dir, buf) })
@@ -239,7 +245,7 @@ func Tree(root monitor.Identity) ([]Stat, error) {
 // children reads /proc/PID/task/TID/children of every thread: each lists what
 // that thread has forked.
 func (p procfs) children(pid int) ([]int, error) {
-	tids, err := list(p.path(pid, "/task"), make([]byte, 1<<10))
+	tids, err := list(p.path(pid, "/task"))
 	if err != nil {
 		return nil, p.failed("listing the threads of", pid, err)
 	}

@@ -61,7 +61,7 @@ func (s *tableSource) list() (all []listed, anew bool, err error) {
 	if !s.forked() {
 		return nil, false, nil
 	}
-	pids, err := list(s.fs.root, make([]byte, listing))
+	pids, err := list(s.fs.root)
 	if err != nil {
 		s.last = 0 // so that the next pass lists again
 	}
