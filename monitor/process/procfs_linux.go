@@ -163,7 +163,7 @@ func (o opened) readLink(name string) (string, error) {
 	return string(buf[:max(n, 0)]), err
 }
 
-// list is numbers of a directory given by its path: processes in /proc, threads in task.
+// list is numbers for a directory that is given by its path: processes in /proc, threads in task.
 func list(path string) ([]int, error) {
 	dir, err := openAt(unix.AT_FDCWD, path, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {

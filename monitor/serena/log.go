@@ -102,7 +102,7 @@ const claimWithin = 256 << 10
 
 // ReadClaim reads from the log file of a Serena, in the directory where Serena keeps
 // all that is its user's, which port it has chosen for its dashboard: as the problem that
-// it has when another process listens there, without an Owner and a Reason. The file has the
+// it has when another process listens there, without a Reason. The file has the
 // pid in its name, and the time at which the process started, less than a minute late. Of one
 // that cannot be read, or does not say, it is nil.
 func ReadClaim(home string, pid int, started time.Time) *monitor.Problem {
