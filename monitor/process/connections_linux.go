@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"os"
 	"slices"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -67,17 +66,12 @@ func (p procfs) sockets(pid int) (inodes []uint64, err error) {
 		return nil, p.failed("listing the descriptors of", pid, err)
 	}
 	defer unix.Close(dir)
-	var buf [1 << 10]byte
-	fds, err := numbers(dir, buf[:])
-	for _, fd := range fds {
-		n, failed := unix.Readlinkat(dir, strconv.Itoa(fd), buf[:])
-		switch isSocket, inode, ok := parseEndLink(buf[:max(n, 0)]); {
-		case failed != nil && !errors.Is(failed, unix.ENOENT): // else it was closed meanwhile
-			err = failed
-		case failed == nil && ok && isSocket:
+	err = links(dir, func(_ int, socket bool, inode uint64) error {
+		if socket {
 			inodes = append(inodes, inode)
 		}
-	}
+		return nil
+	})
 	if err != nil {
 		return nil, p.failed("listing the descriptors of", pid, err)
 	}

@@ -86,19 +86,16 @@ func (o opened) ends() (ends []end, err error) {
 		return nil, o.fs.failed("listing the descriptors of", o.pid, err)
 	}
 	defer unix.Close(held)
-	var buf [2 << 10]byte
-	fds, err := numbers(held, buf[:])
-	slices.Sort(fds)
-	for _, fd := range fds {
-		e, ok, failed := endAt(held, fd)
-		// A descriptor that was closed meanwhile is none.
-		if err == nil && !errors.Is(failed, unix.ENOENT) {
-			err = failed
+	err = links(held, func(fd int, socket bool, inode uint64) (failed error) {
+		e := end{fd: fd, socket: socket, inode: inode, access: unix.O_RDWR}
+		if !socket {
+			e.access, failed = accessAt(held, fd)
 		}
-		if ok {
+		if failed == nil {
 			ends = append(ends, e)
 		}
-	}
+		return failed
+	})
 	if err == nil { // those of a process that has ended meanwhile are not closed, but unknown
 		err = unix.Faccessat(o.dir, "fd", unix.F_OK, 0)
 	}
@@ -108,30 +105,37 @@ func (o opened) ends() (ends []end, err error) {
 	return ends, nil
 }
 
-// endAt looks at one descriptor in a directory of them; false for what is neither a socket
-// nor a pipe. The mode of its link says how it was opened.
+// links calls yield with each socket and each pipe without a name among the descriptors in a
+// directory of them, in their order. One that was closed meanwhile is none.
+func links(dir int, yield func(fd int, socket bool, inode uint64) error) error {
+	var buf [1 << 10]byte
+	fds, err := numbers(dir, buf[:])
+	slices.Sort(fds)
+	for _, fd := range fds {
+		n, failed := unix.Readlinkat(dir, strconv.Itoa(fd), buf[:])
+		if socket, inode, ok := parseEndLink(buf[:max(n, 0)]); failed == nil && ok {
+			failed = yield(fd, socket, inode)
+		}
+		if err == nil && !errors.Is(failed, unix.ENOENT) {
+			err = failed
+		}
+	}
+	return err
+}
+
+// accessAt tells how the pipe of a descriptor was opened, by the mode of its link.
 //
 // Source: tid_fd_update_inode in fs/proc/fd.c of Linux; lsof relies on it, too.
-func endAt(dir, fd int) (e end, ok bool, err error) {
-	name := strconv.Itoa(fd)
-	var link [64]byte
-	n, err := unix.Readlinkat(dir, name, link[:])
-	if err != nil {
-		return end{}, false, err
-	}
-	e = end{fd: fd, access: unix.O_RDWR}
-	if e.socket, e.inode, ok = parseEndLink(link[:n]); !ok || e.socket {
-		return e, ok, nil
-	}
+func accessAt(dir, fd int) (int, error) {
 	var st unix.Stat_t
-	err = unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	err := unix.Fstatat(dir, strconv.Itoa(fd), &st, unix.AT_SYMLINK_NOFOLLOW)
 	switch st.Mode & (unix.S_IRUSR | unix.S_IWUSR) {
 	case unix.S_IRUSR:
-		e.access = unix.O_RDONLY
+		return unix.O_RDONLY, err
 	case unix.S_IWUSR:
-		e.access = unix.O_WRONLY
+		return unix.O_WRONLY, err
 	}
-	return e, err == nil, err
+	return unix.O_RDWR, err
 }
 
 // endsHeldBy is ends of a process that is still the one that is meant and runs.
